@@ -1,0 +1,1 @@
+"""Words in, words out: the commands that a person types."""

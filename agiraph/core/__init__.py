@@ -1,0 +1,1 @@
+"""Pure rules: decisions by values, with no disk, clock or network."""

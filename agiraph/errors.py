@@ -1,0 +1,83 @@
+"""Three families of errors: yours (a file), theirs (a service), ours (a bug)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+
+
+class AgiraphError(Exception):
+    """Every error that Agiraph raises on purpose; its text is for the person."""
+
+
+class YourError(AgiraphError):
+    """Something that a person wrote or asked for cannot be done as it is."""
+
+
+class OurError(AgiraphError):
+    """A promise inside Agiraph was broken: a bug, recorded with that agent."""
+
+
+class ToolRefused(AgiraphError):
+    """A tool call cannot be done; the text tells the model what was expected."""
+
+
+class NotThere(AgiraphError):
+    """A path of the tree leads to nothing."""
+
+
+class Outside(AgiraphError):
+    """A path leaves the folder that it must stay in."""
+
+
+class NotPlain(AgiraphError):
+    """A path leads to something that is no regular file or folder."""
+
+
+class TooLarge(AgiraphError):
+    """A file is larger than its limit."""
+
+
+class Full(AgiraphError):
+    """The disk has no room; what was there before is still there."""
+
+
+class ReadOnly(AgiraphError):
+    """The tree, or a part of it, cannot be written."""
+
+
+class Fault(Enum):
+    """What kind of failure a model's service reported."""
+
+    KEY = "key"  # missing or refused: a person must act
+    MODEL = "model"  # unknown model: a person must act
+    QUOTA = "quota"  # out of credit: a person must act
+    REQUEST = "request"  # the request itself was refused; repeating is useless
+    CONTEXT = "context"  # the conversation does not fit
+    RATE = "rate"  # too many requests; later
+    OVERLOADED = "overloaded"  # the service is busy or broken; later
+    NETWORK = "network"  # it could not be reached, or the stream broke; later
+    SDK = "sdk"  # the provider's package is missing or unusable: a person must act
+
+
+@dataclass
+class ProviderFault(AgiraphError):
+    """A model's service failed.
+
+    Attributes:
+        kind: what to make of it.
+        words: what happened and what to do, for the person.
+        retry_after: seconds that the service asked us to wait.
+    """
+
+    kind: Fault
+    words: str
+    retry_after: float | None = None
+
+    def __str__(self) -> str:
+        return self.words
+
+    @property
+    def passes(self) -> bool:
+        """Whether it may go away by itself."""
+        return self.kind in (Fault.RATE, Fault.OVERLOADED, Fault.NETWORK)

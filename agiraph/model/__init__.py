@@ -1,0 +1,1 @@
+"""Frozen words of the user's world."""

@@ -1,0 +1,155 @@
+"""An agent: its goal, its settings and its states."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from agiraph.model.json import JsonObject
+    from agiraph.model.usage import Price
+
+
+class AgentState(Enum):
+    """What an agent is doing, as `_status.md` says it."""
+
+    IDLE = "idle"
+    WORKING = "working"
+    WAITING_FOR_HUMAN = "waiting_for_human"
+    HELD = "held"
+    PAUSED = "paused"
+    STOPPED = "stopped"
+    COMPLETED = "completed"
+    FAILED = "failed"
+    ELSEWHERE = "elsewhere"
+    FORKED = "forked"
+    BROKEN = "broken"
+
+
+class Mode(Enum):
+    """Whether the goal ends."""
+
+    FINITE = "finite"
+    INFINITE = "infinite"
+
+
+class Permission(Enum):
+    """What a tool family may do; whatever is unknown is never an allow."""
+
+    ALLOW = "allow"
+    SANDBOX = "sandbox"
+    ASK = "ask"
+    DENY = "deny"
+
+
+@dataclass(frozen=True, slots=True)
+class Permissions:
+    """One permission for each family of tools; these are the defaults."""
+
+    bash: Permission = Permission.SANDBOX
+    web: Permission = Permission.ALLOW
+    write: Permission = Permission.ALLOW
+    spawn: Permission = Permission.ALLOW
+    schedule: Permission = Permission.ALLOW
+    reconvene: Permission = Permission.ALLOW
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """Caps on spending; None is no cap. Tokens count all four buckets."""
+
+    usd: float | None = None
+    tokens: int | None = None
+    usd_per_day: float | None = None
+    tokens_per_day: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """Caps for nodes that name none (turns, seconds), and for the graph."""
+
+    max_turns: int = 50
+    timeout: float = 1800.0
+    depth: int = 4
+    nodes: int = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """What GOAL.md's frontmatter sets, over agiraph.yaml, over these defaults.
+
+    Attributes:
+        model: the coordinator's, as a fallback chain; empty is "what is there".
+        worker_model: for workers that name none; empty is the coordinator's.
+        cycle: seconds between the cycles of an infinite agent.
+        tools: names of the tools that may be called; None is all.
+        context: the window to assume, in tokens; None is what the model is known for.
+        run: another value opens a new run with the same goal.
+        coordinator: False leaves the nodes to people alone.
+        reflection: whether workers look back after a node.
+        auto: whether `model` was left to what is there.
+    """
+
+    model: tuple[str, ...] = ()
+    worker_model: tuple[str, ...] = ()
+    mode: Mode = Mode.FINITE
+    cycle: float = 1800.0
+    max_workers: int = 4
+    budget: Budget = Budget()
+    permissions: Permissions = Permissions()
+    limits: Limits = Limits()
+    tools: tuple[str, ...] | None = None
+    context: int | None = None
+    compact_at: float = 0.85
+    options: JsonObject = field(default_factory=dict)
+    run: str = "1"
+    coordinator: bool = True
+    reflection: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Goal:
+    """A good GOAL.md: the objective and the settings that it works under."""
+
+    body: str
+    settings: Settings
+
+
+@dataclass(frozen=True, slots=True)
+class ProviderSettings:
+    """One entry of `providers:` in agiraph.yaml.
+
+    Attributes:
+        kind: openai or anthropic: whose protocol the server speaks.
+        wire_api: messages, responses or chat; None is the kind's default.
+        text: whether models call tools by text there.
+    """
+
+    name: str
+    kind: str
+    base_url: str | None = None
+    api_key_env: str | None = None
+    wire_api: str | None = None
+    text: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class TreeSettings:
+    """A good agiraph.yaml, or the defaults where there is none.
+
+    Attributes:
+        defaults: what every agent's settings start from.
+        budget: for the whole tree; agent_budget: the default for each agent.
+        prices: overrides, by `provider/model`.
+    """
+
+    defaults: Settings = Settings()
+    max_agents: int = 8
+    timezone: str | None = None
+    budget: Budget = Budget()
+    agent_budget: Budget = Budget()
+    providers: tuple[ProviderSettings, ...] = ()
+    prices: tuple[tuple[str, Price], ...] = ()
+    notify: tuple[JsonObject, ...] = ()
+    keep: JsonObject = field(default_factory=dict)

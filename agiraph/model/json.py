@@ -1,0 +1,11 @@
+"""What JSON can say, as types."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TypeAlias
+
+Json: TypeAlias = (
+    "bool | int | float | str | Sequence[Json] | Mapping[str, Json] | None"
+)
+JsonObject: TypeAlias = Mapping[str, "Json"]

@@ -1,0 +1,277 @@
+"""Every path of the tree, on one page; all are relative to the tree's root."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+from typing import Final
+
+ROOT: Final = PurePosixPath()
+SETTINGS: Final = PurePosixPath("agiraph.yaml")
+PAUSE: Final = PurePosixPath("PAUSE")
+MACHINE: Final = PurePosixPath(".agiraph")
+LOCK: Final = MACHINE / "lock"
+DAEMON: Final = MACHINE / "daemon.json"
+ARCHIVE: Final = PurePosixPath("_archive")
+ERROR_SUFFIX: Final = ".error.md"
+
+
+def error_file(path: PurePosixPath) -> PurePosixPath:
+    """Where the words on a bad file stand: beside it, `GOAL.md.error.md`."""
+    return path.with_name(path.name + ERROR_SUFFIX)
+
+
+@dataclass(frozen=True, slots=True)
+class NodeFolder:
+    """The paths of one node."""
+
+    path: PurePosixPath
+
+    @property
+    def id(self) -> str:
+        return self.path.name
+
+    @property
+    def spec(self) -> PurePosixPath:
+        return self.path / "_spec.md"
+
+    @property
+    def refs(self) -> PurePosixPath:
+        return self.path / "_refs.json"
+
+    @property
+    def status(self) -> PurePosixPath:
+        return self.path / "_status.md"
+
+    @property
+    def scratch(self) -> PurePosixPath:
+        return self.path / "scratch"
+
+    @property
+    def published(self) -> PurePosixPath:
+        return self.path / "published"
+
+    @property
+    def outputs(self) -> PurePosixPath:
+        return self.path / "outputs"
+
+    @property
+    def log(self) -> PurePosixPath:
+        return self.path / "log.jsonl"
+
+    @property
+    def stop(self) -> PurePosixPath:
+        return self.path / "STOP"
+
+    @property
+    def rerun(self) -> PurePosixPath:
+        return self.path / "RERUN"
+
+
+@dataclass(frozen=True, slots=True)
+class WorkerFolder:
+    """The paths of one worker."""
+
+    path: PurePosixPath
+
+    @property
+    def name(self) -> str:
+        return self.path.name
+
+    @property
+    def identity(self) -> PurePosixPath:
+        return self.path / "identity.md"
+
+    @property
+    def memory(self) -> PurePosixPath:
+        return self.path / "memory.md"
+
+    @property
+    def notebook(self) -> PurePosixPath:
+        return self.path / "notebook.md"
+
+    @property
+    def history(self) -> PurePosixPath:
+        return self.path / "history.json"
+
+    @property
+    def status(self) -> PurePosixPath:
+        return self.path / "_status.md"
+
+    @property
+    def conversation(self) -> PurePosixPath:
+        return self.path / "conversation.jsonl"
+
+    @property
+    def conversations(self) -> PurePosixPath:
+        return self.path / "conversations"
+
+    @property
+    def inbox(self) -> PurePosixPath:
+        return self.path / "_inbox.md"
+
+
+@dataclass(frozen=True, slots=True)
+class RunFolder:
+    """The paths of one run."""
+
+    path: PurePosixPath
+
+    @property
+    def name(self) -> str:
+        return self.path.name
+
+    @property
+    def record(self) -> PurePosixPath:
+        return self.path / "_run.yaml"
+
+    @property
+    def plan(self) -> PurePosixPath:
+        return self.path / "_plan.md"
+
+    @property
+    def board(self) -> PurePosixPath:
+        return self.path / "_board.md"
+
+    @property
+    def output(self) -> PurePosixPath:
+        return self.path / "_output.md"
+
+    @property
+    def scratch(self) -> PurePosixPath:
+        return self.path / "scratch"
+
+    @property
+    def published(self) -> PurePosixPath:
+        return self.path / "published"
+
+    @property
+    def outputs(self) -> PurePosixPath:
+        return self.path / "outputs"
+
+    @property
+    def messages(self) -> PurePosixPath:
+        return self.path / "_messages"
+
+    @property
+    def nodes(self) -> PurePosixPath:
+        return self.path / "nodes"
+
+    @property
+    def workers(self) -> PurePosixPath:
+        return self.path / "workers"
+
+    def node(self, node: str) -> NodeFolder:
+        return NodeFolder(self.nodes / node)
+
+    def worker(self, worker: str) -> WorkerFolder:
+        return WorkerFolder(self.workers / worker)
+
+
+@dataclass(frozen=True, slots=True)
+class Home:
+    """The paths of one agent; the folder's name is the agent's id."""
+
+    agent: str
+
+    @property
+    def path(self) -> PurePosixPath:
+        return PurePosixPath(self.agent)
+
+    @property
+    def goal(self) -> PurePosixPath:
+        return self.path / "GOAL.md"
+
+    @property
+    def soul(self) -> PurePosixPath:
+        return self.path / "SOUL.md"
+
+    @property
+    def triggers(self) -> PurePosixPath:
+        return self.path / "triggers.yaml"
+
+    @property
+    def inputs(self) -> PurePosixPath:
+        return self.path / "inputs"
+
+    @property
+    def inbox(self) -> PurePosixPath:
+        return self.path / "_inbox.md"
+
+    @property
+    def dropbox(self) -> PurePosixPath:
+        return self.path / "_inbox"
+
+    @property
+    def read_mail(self) -> PurePosixPath:
+        return self.path / "_inbox" / ".read"
+
+    @property
+    def pause(self) -> PurePosixPath:
+        return self.path / "PAUSE"
+
+    @property
+    def stop(self) -> PurePosixPath:
+        return self.path / "STOP"
+
+    @property
+    def memory(self) -> PurePosixPath:
+        return self.path / "MEMORY.md"
+
+    @property
+    def memories(self) -> PurePosixPath:
+        return self.path / "memory"
+
+    @property
+    def outbox(self) -> PurePosixPath:
+        return self.path / "_outbox.md"
+
+    @property
+    def questions(self) -> PurePosixPath:
+        return self.path / "_questions"
+
+    @property
+    def status(self) -> PurePosixPath:
+        return self.path / "_status.md"
+
+    @property
+    def owner(self) -> PurePosixPath:
+        return self.path / "_owner.yaml"
+
+    @property
+    def state(self) -> PurePosixPath:
+        return self.path / "_state"
+
+    @property
+    def journal(self) -> PurePosixPath:
+        return self.state / "journal.jsonl"
+
+    @property
+    def conversation(self) -> PurePosixPath:
+        return self.path / "conversation.jsonl"
+
+    @property
+    def conversations(self) -> PurePosixPath:
+        return self.path / "conversations"
+
+    @property
+    def events(self) -> PurePosixPath:
+        return self.path / "events.jsonl"
+
+    @property
+    def usage(self) -> PurePosixPath:
+        return self.path / "usage.jsonl"
+
+    @property
+    def runs(self) -> PurePosixPath:
+        return self.path / "runs"
+
+    def run(self, run: str) -> RunFolder:
+        return RunFolder(self.runs / run)
+
+    def question(self, number: int) -> PurePosixPath:
+        return self.questions / f"q-{number:03d}.md"
+
+    def accepted(self, path: PurePosixPath) -> PurePosixPath:
+        """Where the last good copy of a person's file is kept."""
+        return self.state / "accepted" / path.relative_to(self.path)

@@ -1,0 +1,70 @@
+"""What a model call took: tokens in four buckets, and money."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """Tokens of one or many model calls; the four buckets never overlap."""
+
+    input: int = 0
+    output: int = 0
+    cache_read: int = 0
+    cache_write: int = 0
+
+    @property
+    def total(self) -> int:
+        return self.input + self.output + self.cache_read + self.cache_write
+
+    @property
+    def context(self) -> int:
+        """How many tokens the conversation held when the answer was complete."""
+        return self.total
+
+    def __add__(self, other: Usage) -> Usage:
+        return Usage(
+            self.input + other.input,
+            self.output + other.output,
+            self.cache_read + other.cache_read,
+            self.cache_write + other.cache_write,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Price:
+    """USD for a million tokens of each bucket."""
+
+    input: float
+    output: float
+    cache_read: float
+    cache_write: float
+
+    def cost(self, usage: Usage) -> float:
+        """USD for what was used."""
+        return (
+            usage.input * self.input
+            + usage.output * self.output
+            + usage.cache_read * self.cache_read
+            + usage.cache_write * self.cache_write
+        ) / 1_000_000
+
+
+FREE = Price(0.0, 0.0, 0.0, 0.0)
+
+
+@dataclass(frozen=True, slots=True)
+class Spend:
+    """What was spent by someone: turns, tokens, and USD as far as known."""
+
+    turns: int = 0
+    usage: Usage = Usage()
+    cost_usd: float | None = 0.0
+
+    def plus(self, usage: Usage, cost_usd: float | None, *, turns: int = 1) -> Spend:
+        """This and one more call; an unknown cost makes the sum unknown."""
+        known = None
+        if cost_usd is not None and self.cost_usd is not None:
+            known = self.cost_usd + cost_usd
+        return Spend(self.turns + turns, self.usage + usage, known)

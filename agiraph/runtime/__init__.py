@@ -1,0 +1,1 @@
+"""Carries decisions to hands: what runs, for whom, in which order."""

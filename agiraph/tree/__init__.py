@@ -1,0 +1,1 @@
+"""The only code that reads and writes below the tree's root."""
