@@ -42,6 +42,7 @@ class SystemLine:
         tools: the tools in their frozen order.
         node: the node that a worker's session is about.
         why: what opened it, e.g. `start`, `model changed`.
+        carries: the earlier session's lines go on in it, in canonical form.
     """
 
     ts: str
@@ -51,6 +52,7 @@ class SystemLine:
     tools: tuple[ToolSpec, ...]
     node: str | None = None
     why: str = "start"
+    carries: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +97,7 @@ class ToolLine:
         turn: the assistant line's turn that asked for it.
         index: which of that turn's calls, from 0.
         call_id: the provider's id of the call.
+        ids: ids of the messages or notices that are hereby delivered.
     """
 
     ts: str
@@ -104,6 +107,7 @@ class ToolLine:
     name: str
     content: str
     error: bool = False
+    ids: tuple[str, ...] = ()
 
 
 Line: TypeAlias = SystemLine | UserLine | AssistantLine | ToolLine

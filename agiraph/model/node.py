@@ -128,3 +128,22 @@ class NodeStatus:
     partial: bool = False
     released: bool = False
     published: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """A node on the board.
+
+    Attributes:
+        text: the accepted _spec.md; digest: hash of what counts in it.
+    """
+
+    id: str
+    spec: NodeSpec
+    digest: str
+    status: NodeStatus
+    text: str = ""
+
+    @property
+    def title(self) -> str:
+        return self.spec.title or self.id

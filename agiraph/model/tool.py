@@ -65,9 +65,11 @@ class ToolResult:
     Attributes:
         content: text for the model.
         error: whether the call failed.
-        ends: the loop ends its turn after this result (publish, finish, checkpoint …).
+        ends: why the loop ends after this result; empty when it goes on.
+        ids: ids of the messages or notices that are hereby delivered.
     """
 
     content: str
     error: bool = False
-    ends: bool = False
+    ends: str = ""
+    ids: tuple[str, ...] = ()
