@@ -1,0 +1,178 @@
+"""Briefs: what opens a run for the coordinator, and a node for its worker."""
+
+from __future__ import annotations
+
+import difflib
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from agiraph.core.limits import INLINED_REFS, MEMORY_SHOWN, SUMMARY_SHOWN
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from agiraph.model.conversation import SystemLine
+    from agiraph.model.node import Node, NodeState
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """A file that a brief names; size in bytes; text where it is shown whole."""
+
+    path: str
+    size: int
+    text: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RunBrief:
+    """What the coordinator learns when a run opens."""
+
+    date: str
+    run: str
+    goal: str
+    memory: str
+    memory_index: str
+    daily: Sequence[tuple[str, str]]
+    inputs: Sequence[Listed]
+    models: str
+    rules: str
+    earlier: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class NodeBrief:
+    """What a worker learns when it takes a node."""
+
+    date: str
+    node: str
+    spec: str
+    goal: str
+    stage: str
+    memory: str
+    notebook: str
+    refs: Sequence[tuple[str, Sequence[Listed]]]
+    others: Sequence[str]
+    inputs: bool
+    earlier: str
+    how_to_end: str
+
+
+def run_brief(brief: RunBrief) -> str:
+    """The user text that opens a run."""
+    parts = [
+        f"# Run {brief.run}",
+        f"Date: {brief.date}",
+        f"## Goal\n\n{brief.goal.strip()}",
+        brief.earlier,
+        _headed("Your memory (MEMORY.md)", _capped(brief.memory)),
+        _headed("Index of memory/", _capped(brief.memory_index)),
+        *(_headed(f"Daily log {day}", _capped(text)) for day, text in brief.daily),
+        _headed("Inputs", _listing(brief.inputs)),
+        _headed("Models that nodes may use", brief.models),
+        brief.rules,
+    ]
+    return "\n\n".join(part.strip() for part in parts if part.strip())
+
+
+def node_brief(brief: NodeBrief) -> str:
+    """The user text that opens a node."""
+    parts = [
+        f"# Your node: {brief.node}",
+        f"Date: {brief.date}",
+        f"## Task (_spec.md)\n\n{brief.spec.strip()}",
+        brief.earlier,
+        _headed("What you have from others", _refs(brief.refs)),
+        _headed("Your memory (memory.md)", _capped(brief.memory)),
+        _headed("Your notebook (notebook.md)", _capped(brief.notebook)),
+        _headed("The goal behind it, in short", shortened(brief.goal, 1200)),
+        _headed("Where it belongs", brief.stage),
+        _headed("Who else works", "\n".join(f"- {line}" for line in brief.others)),
+        "There is material from people in `inputs/`." if brief.inputs else "",
+        brief.how_to_end,
+    ]
+    return "\n\n".join(part.strip() for part in parts if part.strip())
+
+
+def _headed(title: str, text: str) -> str:
+    return f"## {title}\n\n{text.strip()}" if text.strip() else ""
+
+
+def _capped(text: str) -> str:
+    if len(text) <= MEMORY_SHOWN:
+        return text
+    return text[:MEMORY_SHOWN] + "\n[cut here; read the file for the rest]"
+
+
+def _listing(files: Sequence[Listed]) -> str:
+    return "\n".join(f"- `{file.path}` ({file.size:,} bytes)" for file in files)
+
+
+def _refs(refs: Sequence[tuple[str, Sequence[Listed]]]) -> str:
+    left = INLINED_REFS
+    parts: list[str] = []
+    for name, files in refs:
+        if not files:
+            parts.append(f"### {name}\n\n(nothing was found there)")
+        for file in files:
+            whole = file.text is not None and file.size <= left
+            title = f"### {name}: `{file.path}` ({file.size:,} bytes)"
+            if whole and file.text is not None:
+                left -= file.size
+                parts.append(f"{title}\n\n{file.text.strip()}")
+            else:
+                parts.append(
+                    f"{title}\n\nToo large to show here: read it with "
+                    f"`read_file` (path `{file.path}`) or `read_ref` (`{name}`)."
+                )
+    return "\n\n".join(parts)
+
+
+def shortened(text: str, size: int) -> str:
+    """A text, cut with a sign where it is longer than `size` characters."""
+    text = text.strip()
+    return text if len(text) <= size else text[: size - 1].rstrip() + "…"
+
+
+def system_text(*parts: str) -> str:
+    """The frozen system prompt: its parts, one after another."""
+    return "\n\n".join(part.strip() for part in parts if part.strip()) + "\n"
+
+
+def same_prefix(old: SystemLine, new: SystemLine) -> bool:
+    """Whether a session can go on: nothing that was frozen has changed."""
+    return (old.model, old.content, old.tools) == (new.model, new.content, new.tools)
+
+
+def notice(*lines: str) -> str:
+    """Words of the daemon, marked as such on every wire."""
+    return "<agiraph>" + "\n".join(lines) + "</agiraph>"
+
+
+def ended_line(node: Node, stands: NodeState, worker: str | None) -> str:
+    """One line on a node's end, for whoever waits for it."""
+    spend = node.status.spend
+    cost = "cost unknown" if spend.cost_usd is None else f"${spend.cost_usd:.2f}"
+    who = f", worker {worker}" if worker else ""
+    partial = " (partial)" if node.status.partial else ""
+    facts = f"[node {node.id} {stands.value}{partial}{who}, {node.status.turns} turns, {cost}]"
+    words = node.status.summary or node.status.error
+    return f"{facts} {shortened(words, SUMMARY_SHOWN)}".rstrip()
+
+
+def mail_text(sender: str, text: str, *, urgent: bool = False) -> str:
+    """A message as its reader sees it."""
+    mark = "urgent message" if urgent else "message"
+    return f"[{mark} from {sender}]\n{text.strip()}"
+
+
+def diff_text(name: str, old: str, new: str) -> str:
+    """A unified diff of a file that a person changed."""
+    lines = difflib.unified_diff(
+        old.splitlines(),
+        new.splitlines(),
+        f"{name} (before)",
+        f"{name} (now)",
+        lineterm="",
+    )
+    return "\n".join(lines)

@@ -1,0 +1,153 @@
+"""Limits, all named in one place; and whether a budget allows the next call."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from agiraph.model.agent import Budget
+    from agiraph.model.usage import Price
+
+GOAL_BYTES: Final = 1024 * 1024
+INBOX_BYTES: Final = 8 * 1024 * 1024
+MESSAGE_BYTES: Final = 256 * 1024
+LOG_BYTES: Final = 256 * 1024 * 1024
+ANSWER_TOKENS: Final = 8192
+SMALLEST_ANSWER: Final = 512
+INLINED_REFS: Final = 24_000
+SUMMARY_SHOWN: Final = 500
+PREVIEW: Final = 200
+MEMORY_SHOWN: Final = 20_000
+GATHER_SECONDS: Final = 0.25
+COUNTERS_EVERY: Final = 30.0
+QUESTIONS_CLOSE_AFTER: Final = 86_400.0
+DEFAULT_WINDOW: Final = 128_000
+WAIT_DEFAULT: Final = 86_400.0
+BYTES_PER_TOKEN: Final = 3
+RETRY_FIRST: Final = 15.0
+RETRY_LAST: Final = 600.0
+CRASHES: Final = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Purse:
+    """One budget that applies, and what was spent and reserved under it.
+
+    Attributes:
+        name: whose it is, for the person: `agent's budget`, `node's budget` …
+        usd, tokens: spent and reserved since the budget's beginning (run).
+        usd_day, tokens_day: the same of this calendar day.
+    """
+
+    name: str
+    budget: Budget
+    usd: float = 0.0
+    tokens: int = 0
+    usd_day: float = 0.0
+    tokens_day: int = 0
+
+    def room(self) -> tuple[float | None, int | None]:
+        """USD and tokens that are left; None where there is no cap."""
+        return (
+            _least(
+                _left(self.budget.usd, self.usd),
+                _left(self.budget.usd_per_day, self.usd_day),
+            ),
+            _least_int(
+                _left_int(self.budget.tokens, self.tokens),
+                _left_int(self.budget.tokens_per_day, self.tokens_day),
+            ),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Allowed:
+    """A call may be made.
+
+    Attributes:
+        max_tokens: the longest answer that still fits.
+        usd, tokens: the most it can cost, to be reserved.
+    """
+
+    max_tokens: int
+    usd: float
+    tokens: int
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """A call may not be made; words for the person."""
+
+    words: str
+
+
+def allowance(
+    purses: Iterable[Purse], *, request_bytes: int, answer: int, price: Price | None
+) -> Allowed | Refused:
+    """Whether the most that a call can cost fits under every budget that applies.
+
+    Args:
+        request_bytes: size of what is sent; a token is taken for three bytes.
+        answer: the longest answer asked for, in tokens.
+        price: of the model; None when unknown.
+    """
+    asked = request_bytes // BYTES_PER_TOKEN + 1
+    dear = max(price.input, price.cache_write) if price else 0.0
+    for purse in purses:
+        usd, tokens = purse.room()
+        if usd is not None and price is None:
+            return Refused(
+                f"the {purse.name} caps money, but the model's price is unknown; "
+                "set prices: in agiraph.yaml, or cap tokens instead of usd"
+            )
+        if usd is not None and price is not None:
+            left = usd - asked * dear / 1_000_000
+            if price.output > 0:
+                answer = min(answer, int(left * 1_000_000 / price.output))
+            elif left < 0:
+                answer = 0
+        if tokens is not None:
+            answer = min(answer, tokens - asked)
+        if answer < SMALLEST_ANSWER:
+            return Refused(_used_up(purse))
+    out = price.output if price else 0.0
+    most = (asked * dear + answer * out) / 1_000_000
+    return Allowed(answer, most, asked + answer)
+
+
+def _used_up(purse: Purse) -> str:
+    budget = purse.budget
+    spent = []
+    if budget.usd is not None:
+        spent.append(f"${purse.usd:.2f} of ${budget.usd:.2f}")
+    if budget.usd_per_day is not None:
+        spent.append(f"${purse.usd_day:.2f} of ${budget.usd_per_day:.2f} today")
+    if budget.tokens is not None:
+        spent.append(f"{purse.tokens:,} of {budget.tokens:,} tokens")
+    if budget.tokens_per_day is not None:
+        spent.append(f"{purse.tokens_day:,} of {budget.tokens_per_day:,} tokens today")
+    return (
+        f"the {purse.name} does not allow another call ({', '.join(spent)} spent or "
+        "reserved); raise the number in the file to go on"
+    )
+
+
+def _left(cap: float | None, spent: float) -> float | None:
+    return None if cap is None else cap - spent
+
+
+def _left_int(cap: int | None, spent: int) -> int | None:
+    return None if cap is None else cap - spent
+
+
+def _least(a: float | None, b: float | None) -> float | None:
+    known = [x for x in (a, b) if x is not None]
+    return min(known) if known else None
+
+
+def _least_int(a: int | None, b: int | None) -> int | None:
+    known = [x for x in (a, b) if x is not None]
+    return min(known) if known else None
