@@ -34,16 +34,32 @@ class NotPlain(AgiraphError):
     """A path leads to something that is no regular file or folder."""
 
 
+class Unreadable(NotPlain):
+    """A path is there, but the system refuses to read it."""
+
+
+class Occupied(AgiraphError):
+    """Something is already where a file or folder should go; it was left alone."""
+
+
 class TooLarge(AgiraphError):
     """A file is larger than its limit."""
 
 
-class Full(AgiraphError):
+class DiskRefused(AgiraphError):
+    """The disk did not take what was to be written."""
+
+
+class Full(DiskRefused):
     """The disk has no room; what was there before is still there."""
 
 
-class ReadOnly(AgiraphError):
+class ReadOnly(DiskRefused):
     """The tree, or a part of it, cannot be written."""
+
+
+class DiskFault(DiskRefused):
+    """The disk failed, so that nothing is known of what was written last."""
 
 
 class Fault(Enum):
