@@ -1,0 +1,1 @@
+"""What can be said about a text by counting alone: values in, values out."""
