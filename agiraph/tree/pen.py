@@ -1,0 +1,233 @@
+"""The only way to change the tree, as the port `Pen`."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import stat
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import PurePosixPath
+from typing import TYPE_CHECKING, Final, TypeVar
+
+from agiraph.errors import NotPlain, NotThere
+from agiraph.tree import disk
+from agiraph.tree.beneath import Beneath
+from agiraph.tree.faults import told
+from agiraph.tree.folders import make_home, open_folder, sync_folder
+from agiraph.tree.leftovers import remove_leftovers
+from agiraph.tree.openlogs import MOST_OPEN, OpenLogs
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+Result = TypeVar("Result")
+
+_THREADS: Final = 8
+_LANES: Final = 64
+
+
+def _keep_quiet(words: str) -> None:
+    del words
+
+
+class DiskPen:
+    """Writes below one root; all that waits for the disk waits in its own threads.
+
+    Attributes:
+        repairs: what was mended when logs were opened, in words.
+    """
+
+    def __init__(
+        self,
+        root: str,
+        *,
+        on_repair: Callable[[str], None] = _keep_quiet,
+        most_open: int = MOST_OPEN,
+        by_kernel: bool | None = None,
+    ) -> None:
+        """Write below `root`.
+
+        Args:
+            root: the tree's root.
+            on_repair: is told, in words, of each log whose torn end was cut off.
+            most_open: logs that are held open at once.
+            by_kernel: see Beneath.
+        """
+        self.repairs: list[str] = []
+        self._on_repair = on_repair
+        self._beneath = Beneath(root, by_kernel=by_kernel)
+        self._threads = ThreadPoolExecutor(_THREADS, thread_name_prefix="pen")
+        self._logs = OpenLogs(
+            self._beneath, self._threads, on_repair=self._repaired, most=most_open
+        )
+        # A call that was cancelled goes on in its thread; the next one for the same
+        # path waits for it here, so that the older content never lands last.
+        self._lanes = [threading.Lock() for _ in range(_LANES)]
+
+    async def write(
+        self, path: PurePosixPath, data: bytes, *, within: PurePosixPath | None = None
+    ) -> None:
+        """Replace or make a file in one step; equal bytes are not written again.
+
+        Raises:
+            NotThere: the agent's home is gone.
+            Outside, NotPlain, Full, ReadOnly, DiskFault: as they say.
+        """
+
+        def step(folder: int) -> bool:
+            return disk.replace(folder, path.name, data, path)
+
+        await self._in_folder(path, step, within)
+
+    async def create(self, path: PurePosixPath, data: bytes) -> bool:
+        """Like `write`, but only where nothing is; False when something is there."""
+
+        def step(folder: int) -> bool:
+            return disk.create(folder, path.name, data)
+
+        return await self._in_folder(path, step)
+
+    async def append(self, path: PurePosixPath, line: bytes, *, flush: bool) -> None:
+        """Add whole lines to a log; with `flush`, on the disk when this returns.
+
+        Raises:
+            As `write` does; then nothing was added, or with DiskFault it is not known.
+        """
+        self._logs.append(path, line)
+        if flush:
+            await self._logs.flush(path)
+
+    async def flush(self, path: PurePosixPath) -> None:
+        """Bring what was appended to a log onto the disk; many calls share one."""
+        await self._logs.flush(path)
+
+    async def move(self, source: PurePosixPath, target: PurePosixPath) -> None:
+        """Rename a file or folder in one step, durably.
+
+        What lies in a folder is on the disk before it appears under its new name.
+
+        Raises:
+            Occupied: something has the new name; both were left alone.
+            NotThere: nothing has the old name.
+            Outside, NotPlain, Full, ReadOnly, DiskFault: as they say.
+        """
+        await self._run(target, lambda: self._move(source, target))
+
+    async def remove(self, path: PurePosixPath) -> None:
+        """Take a file away; nothing when it is not there.
+
+        Raises:
+            NotPlain: it is a folder.
+        """
+        await self._run(path, lambda: self._remove(path))
+
+    async def folder(
+        self, path: PurePosixPath, *, within: PurePosixPath | None = None
+    ) -> None:
+        """Make a folder and what is missing above it; raises as `write` does."""
+
+        def step() -> None:
+            fd, made = open_folder(self._beneath, path, within=within)
+            os.close(fd)
+            self._sync_all(made)
+
+        await self._run(path, step)
+
+    async def make_home(self, agent: str) -> None:
+        """Make an agent's folder, which no other method ever makes again."""
+        path = PurePosixPath(agent)
+        await self._run(path, lambda: make_home(self._beneath, agent, path))
+
+    async def remove_leftovers(self) -> int:
+        """Take away the temporary files of a daemon that was killed; how many."""
+        return await self._in_thread(lambda: remove_leftovers(self._beneath))
+
+    async def close(self) -> None:
+        """End the threads and let go of the logs, flushed."""
+        loop = asyncio.get_running_loop()
+        await loop.run_in_executor(None, self._threads.shutdown)
+        self._logs.close()
+
+    def _repaired(self, words: str) -> None:
+        self.repairs.append(words)
+        self._on_repair(words)
+
+    async def _in_folder(
+        self,
+        path: PurePosixPath,
+        step: Callable[[int], Result],
+        within: PurePosixPath | None = None,
+    ) -> Result:
+        """Do a step in the folder of a path, which is made when it is missing."""
+        _refuse_unnamed(path)
+
+        def whole() -> Result:
+            inside = path.parent if within == path else within
+            fd, made = open_folder(self._beneath, path.parent, within=inside)
+            try:
+                result = step(fd)
+            finally:
+                os.close(fd)
+            self._sync_all(made)
+            return result
+
+        return await self._run(path, whole)
+
+    async def _run(self, path: PurePosixPath, step: Callable[[], Result]) -> Result:
+        def in_turn() -> Result:
+            with self._lanes[hash(path) % _LANES]:
+                try:
+                    return step()
+                except OSError as error:
+                    raise told(error, path, writing=True) from error
+
+        return await self._in_thread(in_turn)
+
+    async def _in_thread(self, step: Callable[[], Result]) -> Result:
+        return await asyncio.get_running_loop().run_in_executor(self._threads, step)
+
+    def _sync_all(self, folders: list[PurePosixPath]) -> None:
+        for folder in folders:
+            sync_folder(self._beneath, folder)
+
+    def _move(self, source: PurePosixPath, target: PurePosixPath) -> None:
+        _refuse_unnamed(source)
+        _refuse_unnamed(target)
+        with self._beneath.folder(source.parent) as old:
+            self._settle(old, source)
+            new, made = open_folder(self._beneath, target.parent)
+            try:
+                disk.rename_new(old, source.name, new, target.name)
+                disk.sync(new)
+            finally:
+                os.close(new)
+            disk.sync(old)
+        self._sync_all(made)
+
+    def _settle(self, folder: int, source: PurePosixPath) -> None:
+        """Bring what is to be moved onto the disk first."""
+        try:
+            found = os.stat(source.name, dir_fd=folder, follow_symlinks=False)
+        except FileNotFoundError as gone:
+            raise NotThere(f"{source} is not there") from gone
+        if stat.S_ISDIR(found.st_mode):
+            with self._beneath.folder(source) as fd:
+                disk.sync_below(fd)
+
+    def _remove(self, path: PurePosixPath) -> None:
+        _refuse_unnamed(path)
+        try:
+            with self._beneath.folder(path.parent) as folder:
+                found = os.stat(path.name, dir_fd=folder, follow_symlinks=False)
+                if stat.S_ISDIR(found.st_mode):
+                    raise NotPlain(f"{path} is a folder; only files are taken away")
+                os.unlink(path.name, dir_fd=folder)
+                disk.sync(folder)
+        except (FileNotFoundError, NotThere):
+            return
+
+
+def _refuse_unnamed(path: PurePosixPath) -> None:
+    if not path.name:
+        raise NotPlain("the root of the tree is no file")
