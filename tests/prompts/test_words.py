@@ -9,36 +9,11 @@ from string import Template
 import pytest
 
 from agiraph.errors import OurError
+from agiraph.model.tool import Who
 from agiraph.prompts import fill, guidance, words
+from agiraph.tools.registry import ORDER, specs_for
 
-COORDINATOR_ONLY = {
-    "assign_worker",
-    "cancel_node",
-    "check_board",
-    "finish",
-    "reconvene",
-    "retire_worker",
-    "spawn_worker",
-}
-WORKER_ONLY = {"publish", "suggest_next"}
-FOR_ALL = {
-    "ask_human",
-    "bash",
-    "check_messages",
-    "checkpoint",
-    "create_work_node",
-    "edit_file",
-    "list_files",
-    "memory_read",
-    "memory_search",
-    "memory_write",
-    "read_file",
-    "read_ref",
-    "send_message",
-    "wait",
-    "write_file",
-}
-TOOLS = sorted(COORDINATOR_ONLY | WORKER_ONLY | FOR_ALL)
+TOOLS = sorted(ORDER)
 FROZEN = ["coordinator", "finite", "infinite", "worker", "single"]
 PLACES = {"nudge_worker": {"count"}, "nudge_coordinator": {"why"}}
 
@@ -119,7 +94,7 @@ def test_nothing_in_a_frozen_part_changes_with_time_or_place(name: str) -> None:
 
 
 def test_a_coordinator_reads_its_rules_in_a_few_thousand_tokens() -> None:
-    tools = sorted(COORDINATOR_ONLY | FOR_ALL)
+    tools = [spec.name for spec in specs_for(Who.COORDINATOR, None)]
     for mode in ("finite", "infinite"):
         text = "\n\n".join([words("coordinator"), words(mode), guidance(tools)])
         assert 2_500 < len(text) / 4.2 < 4_500
