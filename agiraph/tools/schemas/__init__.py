@@ -1,0 +1,1 @@
+"""The definitions of the tools, one module for each family."""
