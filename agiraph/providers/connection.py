@@ -1,0 +1,200 @@
+"""One account at a service: its SDK's client, and streams of events through it.
+
+The SDKs give keys, headers, base URLs and errors. Their typed path builds every
+message anew on every call; so bodies go in as bytes and events come out as text.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import importlib
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+from agiraph.providers import faults
+from agiraph.providers.sse import Decoder
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    import httpx2
+
+    from agiraph.providers.wire import Hearing
+
+CONNECT = 10.0
+IDLE = 120.0
+LOCAL_IDLE = 900.0  # a local model reads a long prompt before its first word
+LONGEST_CALL = 3600.0
+DRAIN = 1.0
+LARGEST_PAGE = 256 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class Account:
+    """What it takes to talk to a service.
+
+    Attributes:
+        provider: its name in models' names.
+        sdk: the package: anthropic or openai.
+        key_env: the variable that holds the key; "" where none is needed.
+        idle: seconds of silence after which an answer counts as broken.
+    """
+
+    provider: str
+    sdk: str
+    base_url: str
+    key: str = field(default="", repr=False)
+    key_env: str = ""
+    idle: float = IDLE
+    headers: Mapping[str, str] = field(default_factory=dict)
+
+    def service(self, model: str) -> faults.Service:
+        """Who is to be named when it fails."""
+        return faults.Service(
+            self.provider, self.base_url, self.key_env, self.key, model
+        )
+
+
+class Connection:
+    """Posts bodies to one account and lets an ear hear the events of the answer."""
+
+    def __init__(self, account: Account) -> None:
+        self.account = account
+        # The two SDKs share their shape but no type; both are loaded late.
+        self._sdk: Any = None
+        self._httpx: Any = None
+        self._client: Any = None
+        self._opening = asyncio.Lock()
+
+    async def converse(
+        self, path: str, body: bytes, hearing: Hearing, service: faults.Service
+    ) -> None:
+        """Post the body and hear the whole answer.
+
+        Raises:
+            ProviderFault: the service failed, or the answer broke off.
+        """
+        await self._open(service)
+        try:
+            async with asyncio.timeout(LONGEST_CALL):
+                response = await self._post(path, body)
+                try:
+                    await self._hear(response, hearing, service)
+                finally:
+                    await response.aclose()
+        except self._sdk.APIStatusError as error:
+            response = error.response
+            raise faults.of_status(
+                service, response.status_code, response.text, response.headers
+            ) from None
+        except (self._sdk.APIConnectionError, self._httpx.TransportError) as error:
+            raise faults.of_connection(service, error) from error
+        except TimeoutError:
+            minutes = LONGEST_CALL / 60
+            raise faults.broken(service, f"took over {minutes:.0f} min") from None
+
+    async def close(self) -> None:
+        """Let go of the client's connections."""
+        if self._client is not None:
+            await self._client.close()
+            self._client = None
+
+    async def _open(self, service: faults.Service) -> None:
+        if self._client is None:
+            async with self._opening:
+                await self._open_first(service)
+
+    async def _open_first(self, service: faults.Service) -> None:
+        if self._client is not None:
+            return  # another call has done it meanwhile
+        try:
+            # Seconds of work: in a thread, so that the daemon goes on.
+            self._httpx = await asyncio.to_thread(importlib.import_module, "httpx2")
+            name = self.account.sdk
+            self._sdk = await asyncio.to_thread(importlib.import_module, name)
+            self._client = await asyncio.to_thread(self._made)
+        except ImportError as error:
+            raise faults.missing_package(self.account.sdk, str(error)) from error
+        except (ValueError, TypeError, self._httpx.InvalidURL) as error:
+            raise faults.of_setting(service, str(error)) from error
+
+    def _made(self) -> object:
+        account = self.account
+        settings = {
+            "api_key": account.key or "none",
+            "base_url": account.base_url,
+            "max_retries": 0,
+            "timeout": self._httpx.Timeout(account.idle, connect=CONNECT),
+            "default_headers": dict(account.headers),
+        }
+        if account.sdk == "anthropic":
+            return self._sdk.AsyncAnthropic(
+                open_telemetry={"traces": False}, **settings
+            )
+        return self._sdk.AsyncOpenAI(**settings)
+
+    async def _post(self, path: str, body: bytes) -> httpx2.Response:
+        response: httpx2.Response = await self._client.post(
+            path,
+            content=body,
+            cast_to=self._httpx.Response,
+            options={"headers": {"Accept": "text/event-stream"}},
+            stream=True,
+            stream_cls=self._sdk.AsyncStream,
+        )
+        return response
+
+    async def _hear(
+        self, response: httpx2.Response, hearing: Hearing, service: faults.Service
+    ) -> None:
+        content_type = response.headers.get("content-type", "")
+        if not content_type.startswith("text/event-stream"):
+            page = await _start_of(response)
+            raise faults.not_a_stream(service, content_type, page)
+        decoder = Decoder()
+        chunks = response.aiter_bytes()
+        async for chunk in chunks:
+            closed = False
+            for event in decoder.feed(chunk):
+                closed = hearing.hear(event)
+                if closed:
+                    break
+            if closed:
+                # Read to the end, so that the connection can be used again.
+                with contextlib.suppress(TimeoutError, self._httpx.TransportError):
+                    async with asyncio.timeout(DRAIN):
+                        async for _ in chunks:
+                            pass
+                return
+        for event in decoder.close():
+            hearing.hear(event)
+
+
+async def _start_of(response: httpx2.Response) -> str:
+    page = bytearray()
+    async for chunk in response.aiter_bytes():
+        page += chunk
+        if len(page) > LARGEST_PAGE:
+            break
+    return page.decode("utf-8", "replace")
+
+
+class Connections:
+    """The connections of this process: one for each account."""
+
+    def __init__(self) -> None:
+        self._open: dict[tuple[str, str, str], Connection] = {}
+
+    def to(self, account: Account) -> Connection:
+        """The one connection for a package, key and base URL."""
+        key = (account.sdk, account.key, account.base_url)
+        if key not in self._open:
+            self._open[key] = Connection(replace(account))
+        return self._open[key]
+
+    async def close(self) -> None:
+        """Close them all."""
+        for connection in self._open.values():
+            await connection.close()
+        self._open.clear()
