@@ -6,6 +6,8 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import TYPE_CHECKING
 
+from agiraph.model.usage import Spend
+
 if TYPE_CHECKING:
     from agiraph.model.json import JsonObject
     from agiraph.model.usage import Price
@@ -153,3 +155,33 @@ class TreeSettings:
     prices: tuple[tuple[str, Price], ...] = ()
     notify: tuple[JsonObject, ...] = ()
     keep: JsonObject = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class AgentStatus:
+    """What an agent's `_status.md` shows; all but the state where it applies.
+
+    Attributes:
+        since: when this state began, ISO 8601.
+        spend: of the run.
+        waiting_for: why it does not go on, for people.
+        last_message: the last message received, in a few words, with its time.
+        questions: ids and words of the open questions.
+        nodes: how many nodes are in which state.
+        workers: each worker's name and what it is doing.
+        permissions: what a person should know of them, e.g. that there is no sandbox.
+    """
+
+    state: AgentState
+    since: str = ""
+    run: str = ""
+    stage: int | None = None
+    spend: Spend = Spend()
+    waiting_for: str = ""
+    error: str = ""
+    model: str = ""
+    last_message: str = ""
+    questions: tuple[str, ...] = ()
+    nodes: tuple[tuple[str, int], ...] = ()
+    workers: tuple[tuple[str, str], ...] = ()
+    permissions: str = ""

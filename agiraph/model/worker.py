@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import Enum
 
+from agiraph.model.usage import Spend
+
 
 class WorkerState(Enum):
     """What a worker is doing, as its `_status.md` says it."""
@@ -59,3 +61,22 @@ class Deed:
     node: str
     task: str
     summary: str
+
+
+@dataclass(frozen=True, slots=True)
+class WorkerStatus:
+    """What a worker's `_status.md` shows; all but the state where it applies.
+
+    Attributes:
+        since: when this state began, ISO 8601.
+        node: the node that it has in hand.
+        spend: of the run.
+    """
+
+    state: WorkerState = WorkerState.IDLE
+    since: str = ""
+    run: str = ""
+    node: str = ""
+    spend: Spend = Spend()
+    waiting_for: str = ""
+    error: str = ""

@@ -1,0 +1,140 @@
+"""agiraph.yaml: the defaults of every agent and the settings of the whole tree."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from typing import TYPE_CHECKING
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+from agiraph.core.codec import kinds
+from agiraph.core.codec.fields import Section
+from agiraph.core.codec.goal import budget_over, read_settings
+from agiraph.core.codec.page import plain_lines, read_section
+from agiraph.core.codec.report import Findings, Good, Rejected
+from agiraph.model.agent import Budget, ProviderSettings, Settings, TreeSettings
+from agiraph.model.usage import Price
+
+if TYPE_CHECKING:
+    from agiraph.core.codec.fields import Place
+    from agiraph.model.json import JsonObject
+
+_ZONE = re.compile(r"[A-Za-z0-9_+-]{1,40}(/[A-Za-z0-9_+-]{1,40}){0,3}")
+_VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_KEY_LIKE = re.compile(r"sk-|[A-Za-z0-9_-]{33,}")
+_ELSEWHERE = {"run": "; it belongs in an agent's GOAL.md"}
+
+
+def read_tree_settings(text: str) -> Good[TreeSettings] | Rejected:
+    """The settings that agiraph.yaml states, over the defaults."""
+    findings = Findings.none_yet()
+    top = read_section(plain_lines(text), findings)
+    given = TreeSettings()
+    agent_budget = top.get("agent_budget", budget_over(Budget()), given.agent_budget)
+    settings = TreeSettings(
+        defaults=replace(read_settings(top, Settings()), budget=agent_budget),
+        max_agents=top.get("max_agents", kinds.whole(1, 100_000), given.max_agents),
+        timezone=top.get("timezone", zone, given.timezone),
+        budget=top.get("budget", budget_over(Budget()), given.budget),
+        agent_budget=agent_budget,
+        providers=top.get("providers", _providers, given.providers),
+        prices=top.get("prices", _prices, given.prices),
+        notify=top.get("notify", kinds.many(_notice), given.notify),
+        keep=top.get("keep", _keep, given.keep),
+    )
+    top.close(hints=_ELSEWHERE)
+    if findings.problems:
+        return findings.rejected()
+    return Good(settings, tuple(findings.remarks))
+
+
+def zone(place: Place) -> str:
+    """The name of a time zone that this machine knows."""
+    name = kinds.line(place)
+    allowed = "a time zone, such as Europe/Berlin or UTC"
+    if not _ZONE.fullmatch(name):
+        raise place.unfit(allowed)
+    try:
+        ZoneInfo(name)
+    except (ZoneInfoNotFoundError, ValueError, OSError):
+        raise place.unfit(allowed) from None
+    return name
+
+
+def _providers(place: Place) -> tuple[ProviderSettings, ...]:
+    found = [(name, each.read(_provider)) for name, each in Section.at(place).others()]
+    return tuple(replace(each, name=name) for name, each in found if each is not None)
+
+
+def _provider(place: Place) -> ProviderSettings:
+    keys = Section.at(place)
+    named = place.key.rpartition(".")[2]
+    default = "anthropic" if named == "anthropic" else "openai"
+    wire = kinds.one_of("messages", "responses", "chat")
+    provider = ProviderSettings(
+        name=named,
+        kind=keys.get("kind", kinds.one_of("openai", "anthropic"), default),
+        base_url=keys.get("base_url", _address, None),
+        api_key_env=keys.get("api_key_env", _variable, None),
+        wire_api=keys.get("wire_api", wire, None),
+        text=keys.get("text", kinds.flag, default=False),
+    )
+    keys.get("api_key", _no_key, "")
+    keys.close()
+    return provider
+
+
+def _address(place: Place) -> str:
+    found = kinds.line(place)
+    if not found.startswith(("http://", "https://")) or len(found) < 9:
+        raise place.unfit("an address that begins with http:// or https://")
+    return found.rstrip("/")
+
+
+def _variable(place: Place) -> str:
+    found = kinds.line(place)
+    allowed = "the name of an environment variable, such as MYLAB_KEY"
+    if _KEY_LIKE.match(found) and not found.isupper():
+        raise place.unfit(allowed, "what looks like a key itself")
+    if not _VARIABLE.fullmatch(found):
+        raise place.unfit(allowed)
+    return found
+
+
+def _no_key(place: Place) -> str:
+    raise place.unfit(
+        "no key in the tree: api_key_env, the name of a variable", "a key"
+    )
+
+
+def _prices(place: Place) -> tuple[tuple[str, Price], ...]:
+    found = [(name, each.read(_price)) for name, each in Section.at(place).others()]
+    return tuple((name, price) for name, price in found if price is not None)
+
+
+def _price(place: Place) -> Price:
+    keys = Section.at(place)
+    usd = kinds.number(0, what="USD for a million tokens")
+    sent = keys.need("input", usd, "USD for a million tokens") or 0.0
+    price = Price(
+        input=sent,
+        output=keys.need("output", usd, "USD for a million tokens") or 0.0,
+        cache_read=keys.get("cache_read", usd, sent),
+        cache_write=keys.get("cache_write", usd, sent),
+    )
+    keys.close()
+    return price
+
+
+def _notice(place: Place) -> JsonObject:
+    keys = Section.at(place)
+    keys.get("webhook", _address, "")
+    keys.get("kinds", kinds.many(kinds.line), None)
+    return kinds.json_object(place)
+
+
+def _keep(place: Place) -> JsonObject:
+    keys = Section.at(place)
+    keys.get("runs", kinds.long_duration, 0.0)
+    keys.close()
+    return kinds.json_object(place)
