@@ -14,11 +14,13 @@ class SystemClock:
     """The machine's clocks; days are counted in one zone, a named one or its own."""
 
     def __init__(self, zone: str | None = None) -> None:
-        self._zone = named_zone(zone) if zone else SystemZone()
+        self._named = named_zone(zone) if zone else None
 
     def now(self) -> datetime:
         """The wall clock, with an offset."""
-        return datetime.now(self._zone)
+        if self._named is not None:
+            return datetime.now(self._named)
+        return datetime.now(UTC).astimezone()  # with the offset of this moment
 
     def monotonic(self) -> float:
         """Seconds that never go back."""
@@ -26,7 +28,7 @@ class SystemClock:
 
     def zone(self) -> tzinfo:
         """The time zone in which days are counted."""
-        return self._zone
+        return self._named or SystemZone()
 
     async def sleep(self, seconds: float) -> None:
         """Wait; may be cancelled."""

@@ -1,8 +1,8 @@
 """Asking Linux whether somebody has a file open for writing.
 
 A read lease is granted only while nobody has; whoever opens the file for writing then
-waits until the lease is given back (fcntl(2), F_SETLEASE). Read under a lease, a file
-that a hostile writer rewrites in place was never seen torn; without, two times in three.
+waits until the lease is given back (fcntl(2), F_SETLEASE). Under a lease, a file that a
+hostile writer rewrites in place was never read torn; without one, two times in three.
 """
 
 from __future__ import annotations
