@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import time
 from datetime import UTC, datetime, timedelta, tzinfo
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
@@ -32,6 +31,8 @@ class SystemClock:
 
     async def sleep(self, seconds: float) -> None:
         """Wait; may be cancelled."""
+        import asyncio  # noqa: PLC0415 - slow, and those who only read never wait
+
         await asyncio.sleep(seconds)
 
 
