@@ -44,11 +44,12 @@ _NUMBERED = re.compile(
     r"\s+[\dIVXLC]+[.:]?)(?:\s+\S.*)?$"
 )
 _TABLE = re.compile(r"^\s*\|.*\|\s*$")
-_IMAGE = re.compile(r"!\[[^\]]*\]\([^)]*\)")
-_LINK = re.compile(r"\[([^\]]+)\](?:\([^)]*\)|\[[^\]]*\])")
-_ADDRESS = re.compile(r"<(?:https?|mailto):[^>]*>")
-_TAG = re.compile(r"</?[A-Za-z][^<>]{0,200}>|<!--.*?-->")
-_EMPHASIS = re.compile(r"(?<![\w*])(\*{1,3}|_{1,3})(?=\S)(.+?)(?<=\S)\1(?![\w*])")
+# Each is bounded, so that a stray mark in a very long line costs little.
+_IMAGE = re.compile(r"!\[[^\[\]]{0,300}\]\([^()\s]{0,600}[^()]{0,100}\)")
+_LINK = re.compile(r"\[([^\[\]]{1,300})\](?:\([^()]{0,700}\)|\[[^\[\]]{0,100}\])")
+_ADDRESS = re.compile(r"<(?:https?|mailto):[^<>]{0,600}>")
+_TAG = re.compile(r"</?[A-Za-z][^<>]{0,200}>|<!--.{0,2000}?-->")
+_EMPHASIS = re.compile(r"(?<![\w*])(\*{1,3}|_{1,3})(?=\S)(.{1,300}?)(?<=\S)\1(?![\w*])")
 _LONGEST_HEADING = 100
 
 

@@ -71,7 +71,8 @@ _PATTERNS: tuple[tuple[FigureKind, re.Pattern[str]], ...] = (
     (
         FigureKind.MEASURE,
         re.compile(
-            rf"{_RANGE}{_LARGE}(?:\s|-)?(?:square |cubic )?{_UNIT}(?:/[A-Za-z]+[²³]?)?(?!\w)"
+            rf"{_RANGE}{_LARGE}(?:\s|-)?(?:square |cubic )?{_UNIT}"
+            r"(?:/[A-Za-z]+[²³]?)?(?!\w)"
         ),
     ),
     (

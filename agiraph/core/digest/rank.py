@@ -36,7 +36,8 @@ def central(bags: Sequence[frozenset[str]], wanted: int) -> list[int]:
             never chosen.
         wanted: how many at most.
     """
-    places = [at for at, bag in enumerate(bags) if bag]
+    first = {bag: at for at, bag in reversed(tuple(enumerate(bags))) if bag}
+    places = sorted(first.values())
     while len(places) > _LARGEST_GRAPH:
         kept: list[int] = []
         for start in range(0, len(places), _LARGEST_GRAPH):

@@ -12,7 +12,8 @@ _OPENERS = "\"'“‘„‚«‹([—–-¿¡ "
 _INITIAL = re.compile(r"^(?:[^\W\d_]\.)+$|^[^\W\d_]$")
 _ORDINAL = re.compile(r"^\d{1,2}$")
 
-# Characters behind a mark that are looked at.
+# Characters before and behind a mark that are looked at.
+_BACK = 40
 _AHEAD = 12
 
 # Written with a full stop, and something nearly always follows in the same sentence.
@@ -49,9 +50,9 @@ def sentences(text: str, language: str = "") -> list[str]:
     found: list[str] = []
     start = 0
     for end in _END.finditer(text):
-        if _goes_on(
-            text[start : end.start()], end.group(), text[end.end() :], language
-        ):
+        before = text[max(start, end.start() - _BACK) : end.start()]
+        after = text[end.end() : end.end() + _AHEAD]
+        if _goes_on(before, end.group(), after, language):
             continue
         found.append(text[start : end.end()].strip())
         start = end.end()
@@ -68,7 +69,7 @@ def _goes_on(before: str, mark: str, after: str, language: str) -> bool:
         return True
     if mark != ".":
         return False
-    last = _LAST_WORD.search(before[-40:])
+    last = _LAST_WORD.search(before)
     word = last.group(1).lstrip("(\"'“‘„«[").casefold() if last else ""
     if word in _OFTEN_LAST:
         return False
