@@ -115,7 +115,7 @@ class Sight:
         sha: sha256 of the bytes, in hex; also set for BAD where they could be read.
         problem: what is wrong, for the person; line: where, from 1.
         again: seconds until it is worth another look.
-        appended: for the inbox's quiet times: seconds since the last change.
+        quiet: seconds since the last change, for the inbox's quiet times.
     """
 
     seen: Seen
@@ -324,4 +324,11 @@ class Watch(Protocol):
         """Names of agents to look at; "" is the root itself, "*" is everything."""
 
     def folders(self, group: str, folders: Sequence[PurePosixPath]) -> None:
-        """What is watched for one agent from now on; armed before this is believed."""
+        """What is watched for one agent from now on.
+
+        A group is hinted at once its new watches stand, so that what changed before is
+        found; no folders end the group. May be called again and again with the same.
+        """
+
+    async def close(self) -> None:
+        """End the threads; `hints` says no more."""

@@ -1,0 +1,262 @@
+"""Keeps watches on all folders that are wanted, in a thread of its own.
+
+Two nets: the old one is large and stays, the young one is armed anew for each new
+folder. What replaces a net is armed before that one ends.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from typing import TYPE_CHECKING, Final
+
+from agiraph.watcher.hinting import EVERYTHING, THE_ROOT, names_of
+from agiraph.watcher.net import Identity, Net, identity_of
+from agiraph.watcher.trouble import Trouble, plainer
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from agiraph.watcher.wanted import Wanted
+
+_DRAIN: Final = 0.5  # seconds for which a net that was replaced still catches
+_GATHER: Final = 0.02  # seconds in which new folders are gathered before arming
+_YOUNG: Final = 256  # folders; arming costs 10 microseconds each, and holds the GIL
+_YOUNG_MOST: Final = 1024
+_QUIET: Final = 5.0
+_LONG_QUIET: Final = 60.0  # then one net is enough: each costs 0.1 % of a core
+_ROOT_CHECK: Final = 5.0
+_BLIND_HINT: Final = 2.0
+_ARM_TRIES: Final = 4
+
+
+class Minder:
+    """Keeps the nets whole, in a thread of its own.
+
+    Two nets: the old one is large and stays, the young one is armed anew for each new
+    folder. What replaces a net is armed before that one ends.
+    """
+
+    def __init__(
+        self,
+        wanted: Wanted,
+        *,
+        polling: bool,
+        hint: Callable[[frozenset[str]], None],
+        report: Callable[[str], None],
+    ) -> None:
+        self._wanted = wanted
+        self._polling = polling
+        self._hint = hint
+        self._report = report
+        self._old: Net | None = None
+        self._young: Net | None = None
+        self._leaving: list[tuple[float, Net]] = []
+        self._torn: list[tuple[Net, str]] = []
+        self._root: Identity | None = None
+        self._trouble = Trouble()
+        self._armed_at = 0.0
+        self._root_due = 0.0
+        self._blind_due = 0.0
+        self._wake = threading.Event()
+        self._stopping = threading.Event()
+        self._thread = threading.Thread(
+            target=self._mind, name="watch-minder", daemon=True
+        )
+
+    def start(self) -> None:
+        """Begin to watch."""
+        self._thread.start()
+
+    def wake(self) -> None:
+        """Look at what is wanted, now."""
+        self._wake.set()
+
+    def stop(self) -> None:
+        """Have all threads end within a step or two; returns at once."""
+        self._stopping.set()
+        self._wake.set()
+
+    def join(self) -> None:
+        """Wait for the end of all threads."""
+        self._thread.join(timeout=2.0)
+
+    def _mind(self) -> None:
+        self._arm_all()
+        while not self._stopping.is_set():
+            self._wake.wait(self._patience())
+            self._wake.clear()
+            if self._stopping.wait(_GATHER):
+                break
+            self._round(time.monotonic())
+        nets = [net for _, net in self._leaving] + [
+            net for net in (self._old, self._young) if net
+        ]
+        for net in nets:
+            net.stop()
+        for net in nets:
+            net.join()
+
+    def _patience(self) -> float:
+        if self._trouble.blind:
+            return min(_BLIND_HINT, self._trouble.wait(time.monotonic()))
+        return _DRAIN if self._leaving else _ROOT_CHECK
+
+    def _round(self, now: float) -> None:
+        self._let_go(now)
+        self._notice_torn(now)
+        if now >= self._root_due:
+            self._check_root(now)
+        if self._trouble.blind:
+            self._grope(now)
+            return
+        self._arm_new(now)
+        self._tidy(now)
+
+    def _grope(self, now: float) -> None:
+        """While nothing is heard: have everything looked at, and try again."""
+        if now >= self._blind_due:
+            self._blind_due = now + _BLIND_HINT
+            self._hint(frozenset({EVERYTHING}))
+        if self._root is None:
+            if identity_of(self._wanted.root) is not None:
+                self._arm_all()
+        elif self._trouble.wait(now) <= 0:
+            self._arm_all()
+
+    def _let_go(self, now: float) -> None:
+        for _, net in [pair for pair in self._leaving if pair[0] <= now]:
+            net.stop()
+        self._leaving = [pair for pair in self._leaving if pair[0] > now]
+
+    def _notice_torn(self, now: float) -> None:
+        torn, self._torn = self._torn, []
+        live = [words for net, words in torn if net in (self._old, self._young)]
+        if live:
+            self._go_blind(live[0], now)
+
+    def _check_root(self, now: float) -> None:
+        self._root_due = now + _ROOT_CHECK
+        if not self._trouble.blind and identity_of(self._wanted.root) != self._root:
+            self._arm_all()
+
+    def _go_blind(self, words: str, now: float) -> None:
+        delay = self._trouble.begin(now)
+        self._report(
+            f"watching {self._wanted.root} failed: {plainer(words)}. It is looked "
+            f"through every {_BLIND_HINT:.0f} s instead; watching is tried again in "
+            f"{delay:.0f} s"
+        )
+        self._blind_due = now + _BLIND_HINT
+        self._hint(frozenset({EVERYTHING}))
+
+    def _arm_all(self) -> None:
+        """Put one net over all that is wanted, then have everything looked at."""
+        now = time.monotonic()
+        self._wanted.lately()  # all are armed now
+        self._root = identity_of(self._wanted.root)
+        if self._root is None:
+            self._leave(self._old, self._young)
+            self._old = self._young = None
+            self._go_blind("the folder is gone", now)
+            return
+        net = self._net(self._wanted.all)
+        if net is not None:
+            self._leave(self._old, self._young)
+            self._old, self._young = net, None
+            self._trouble.end(now)
+            self._hint(frozenset({EVERYTHING}))
+
+    def _arm_new(self, now: float) -> None:
+        """Watch what groups asked for lately and is not watched yet."""
+        groups = {
+            name: [path for path in paths if not self._stands(path)]
+            for name, paths in self._wanted.lately().items()
+        }
+        new = {path for paths in groups.values() for path in paths}
+        if not new:
+            return
+        young = set(self._young.folders) if self._young else set()
+        if len(young | new) > _YOUNG_MOST:
+            self._merge()
+        else:
+            net = self._net(lambda: young | new)
+            if net is None:
+                return
+            self._leave(self._young)
+            self._young = net
+        self._armed_at = now
+        self._hint(frozenset(name for name, paths in groups.items() if paths))
+
+    def _tidy(self, now: float) -> None:
+        """Make one net of two, and drop what is wanted no more, once quiet."""
+        quiet = now - self._armed_at
+        if quiet < _QUIET or self._young is None:
+            return
+        if quiet > _LONG_QUIET or len(self._young.folders) > _YOUNG:
+            self._merge()
+            self._armed_at = now
+
+    def _merge(self) -> None:
+        net = self._net(self._wanted.all)
+        if net is not None:
+            self._leave(self._old, self._young)
+            self._old, self._young = net, None
+
+    def _stands(self, path: str) -> bool:
+        """Whether a folder needs no arming: watched as it is, or not there."""
+        here = identity_of(path)
+        nets = (net for net in (self._old, self._young) if net)
+        return here is None or any(net.holds(path, here) for net in nets)
+
+    def _net(self, paths: Callable[[], set[str]]) -> Net | None:
+        """Arm; a folder that goes away in between is left out. None: went blind."""
+        words = ""
+        for _ in range(_ARM_TRIES):
+            found = {path: identity_of(path) for path in paths()}
+            there = {path: here for path, here in found.items() if here}
+            try:
+                return Net(
+                    there, polling=self._polling, caught=self._caught, torn=self._tore
+                )
+            except FileNotFoundError as error:
+                words = str(error)
+            except (OSError, RuntimeError) as error:
+                words = str(error)
+                break
+        self._go_blind(words, time.monotonic())
+        return None
+
+    def _leave(self, *nets: Net | None) -> None:
+        until = time.monotonic() + _DRAIN
+        self._leaving += [(until, net) for net in nets if net]
+
+    def _caught(self, paths: set[str]) -> None:
+        """From a net's thread: turn paths into names."""
+        names: set[str] = set()
+        doubted: set[str] = set()
+        root = self._wanted.root
+        for path in paths:
+            if path == root:
+                self._root_due = 0.0
+                names.add(THE_ROOT)
+                doubted.add(THE_ROOT)
+                continue
+            concerned = names_of(path, root)
+            names |= concerned
+            if self._doubt(path):
+                doubted |= concerned
+        if doubted:
+            self._wanted.doubt(doubted)
+            self._wake.set()
+        if names:
+            self._hint(frozenset(names))
+
+    def _doubt(self, path: str) -> bool:
+        """Whether a change was that of a watched folder itself, seen from above."""
+        nets = [net for net in (self._old, self._young) if net]
+        return any(net.doubt(path) for net in nets)
+
+    def _tore(self, net: Net, words: str) -> None:
+        self._torn.append((net, words))
+        self._wake.set()
