@@ -1,0 +1,126 @@
+"""Finds the sections of texts that say most about a few words.
+
+Texts are split at Markdown headings and scored by BM25 (Robertson and Zaragoza, The
+Probabilistic Relevance Framework, 2009) with its usual constants. Scripts that write
+without spaces are compared by pairs of characters.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+import re
+import unicodedata
+from collections import Counter
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+_K1: Final = 1.2
+_B: Final = 0.75
+_TITLE_WEIGHT: Final = 2
+_LONGEST: Final = 4_000
+_HEADING: Final = re.compile(r"^#{1,6} ", re.MULTILINE)
+_WORD: Final = re.compile(r"\w+")
+# Han, kana, Thai, Lao, Khmer, Myanmar: no spaces between words.
+_UNSPACED: Final = re.compile(
+    "([\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]+)"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """A piece of a text below one heading.
+
+    Attributes:
+        source: the file that it is from.
+        title: its heading, without the marks; empty before the first one.
+        text: the piece as it stands, its heading included.
+    """
+
+    source: str
+    title: str
+    text: str
+
+
+def sections(source: str, text: str) -> tuple[Section, ...]:
+    """A text cut at its headings, and long pieces at empty lines."""
+    starts = [match.start() for match in _HEADING.finditer(text)]
+    bounds = [0, *starts, len(text)]
+    pieces = [text[a:b].strip() for a, b in itertools.pairwise(bounds)]
+    return tuple(
+        Section(source, _title(piece), part)
+        for piece in pieces
+        if piece
+        for part in _parts(piece)
+    )
+
+
+def best(query: str, pool: Sequence[Section], most: int) -> tuple[Section, ...]:
+    """The sections that fit a query, best first; none that share no word with it."""
+    wanted = set(words(query))
+    bags = [_bag(section) for section in pool]
+    sizes = [sum(bag.values()) for bag in bags]
+    average = (sum(sizes) / len(sizes) if sizes else 0) or 1
+    weights = {word: _rarity(word, bags) for word in wanted}
+    scores = [
+        sum(
+            weights[word] * _presence(bag[word], size / average)
+            for word in wanted
+            if bag[word]
+        )
+        for bag, size in zip(bags, sizes, strict=True)
+    ]
+    order = sorted(range(len(pool)), key=lambda index: (-scores[index], index))
+    return tuple(pool[index] for index in order[:most] if scores[index] > 0)
+
+
+def words(text: str) -> Iterable[str]:
+    """The words of a text in the form in which they are compared."""
+    plain = unicodedata.normalize("NFKC", text).casefold()
+    for word in _WORD.findall(plain):
+        for run in _UNSPACED.split(word):
+            if _UNSPACED.fullmatch(run) and len(run) > 1:
+                yield from (run[at : at + 2] for at in range(len(run) - 1))
+            elif run:
+                yield _stem(run)
+
+
+def _stem(word: str) -> str:
+    """A plural's `s` taken off: enough for most of what memory holds."""
+    plural = len(word) > 3 and word.endswith("s") and not word.endswith("ss")
+    return word[:-1] if plural else word
+
+
+def _bag(section: Section) -> Counter[str]:
+    bag = Counter(words(section.text))
+    for word in words(f"{section.title} {section.source}"):
+        bag[word] += _TITLE_WEIGHT
+    return bag
+
+
+def _rarity(word: str, bags: Sequence[Counter[str]]) -> float:
+    holding = sum(word in bag for bag in bags)
+    return math.log(1 + (len(bags) - holding + 0.5) / (holding + 0.5))
+
+
+def _presence(count: int, relative_size: float) -> float:
+    return count * (_K1 + 1) / (count + _K1 * (1 - _B + _B * relative_size))
+
+
+def _title(piece: str) -> str:
+    first = piece.split("\n", 1)[0]
+    return first.lstrip("# ").strip() if _HEADING.match(first) else ""
+
+
+def _parts(piece: str) -> Iterable[str]:
+    part = ""
+    for paragraph in piece.split("\n\n"):
+        if part and len(part) + len(paragraph) > _LONGEST:
+            yield part
+            part = ""
+        part = f"{part}\n\n{paragraph}" if part else paragraph
+    if part:
+        yield part

@@ -1,0 +1,124 @@
+"""What the file and memory tools share: arguments, kinds, and refusals in words."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from pathlib import PurePosixPath
+from typing import TYPE_CHECKING, Final
+
+from agiraph.core.arguments import nearest
+from agiraph.errors import AgiraphError, NotPlain, NotThere, Outside, ToolRefused
+from agiraph.model.agent import Permission
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from agiraph.core.scopes import Place
+    from agiraph.model.json import Json
+    from agiraph.ports import Entry, Reader, Seat
+
+CHUNK: Final = 1 << 20
+# Folders whose files may be named to whoever may read one of them.
+_FREE: Final = frozenset(
+    {"scratch", "published", "outputs", "inputs", "nodes", "memory", "_messages"}
+)
+
+
+def text_of(arguments: Mapping[str, Json], name: str) -> str:
+    """A parameter that the schema has made sure is a text."""
+    value = arguments.get(name, "")
+    return value if isinstance(value, str) else ""
+
+
+def whole_of(arguments: Mapping[str, Json], name: str) -> int | None:
+    """A parameter that is a whole number, or None where it is not given."""
+    value = arguments.get(name)
+    return value if isinstance(value, int) and not isinstance(value, bool) else None
+
+
+def flag_of(arguments: Mapping[str, Json], name: str) -> bool:
+    """A parameter that is true only where it says so."""
+    return arguments.get(name) is True
+
+
+@contextmanager
+def in_words(place: Place) -> Iterator[None]:
+    """Turns what the tree refuses into words about the path that the caller named."""
+    try:
+        yield
+    except Outside:
+        raise ToolRefused(
+            f"{place.shown} leads out of the folder that it must stay in (by '..' or "
+            "a link); nothing was touched."
+        ) from None
+    except NotThere:
+        raise ToolRefused(f"{place.shown} is not there.") from None
+    except NotPlain as fault:
+        words = str(fault).replace(str(place.path), place.shown)
+        raise ToolRefused(f"{words}; nothing was touched.") from None
+
+
+def may_write(seat: Seat) -> None:
+    """Refuses where the person does not allow writing."""
+    refuse_unless_allowed(seat.permissions.write, "write")
+
+
+def refuse_unless_allowed(permission: Permission, family: str) -> None:
+    """Refuses what is denied, and what a person would have to be asked for.
+
+    Raises:
+        ToolRefused: in words that keep the model from trying again.
+    """
+    if permission in (Permission.ALLOW, Permission.SANDBOX):
+        return
+    why = "The person does not allow this"
+    if permission is Permission.ASK:
+        why = (
+            "The person wants to be asked first, and approvals cannot be asked for "
+            "yet, so this counts as denied"
+        )
+    raise ToolRefused(
+        f"{why} (permissions: {family}: {permission.value} in GOAL.md). Do not look "
+        "for a way round; go on without it, or tell the person what you need it for."
+    )
+
+
+def found(reader: Reader, place: Place) -> Entry:
+    """What a place leads to.
+
+    Raises:
+        ToolRefused: nothing, naming what is there with a like name.
+    """
+    with in_words(place):
+        entry = reader.entry(place.path, within=place.within)
+    if entry is None:
+        raise ToolRefused(f"{place.shown} is not there.{_alike(reader, place)}")
+    return entry
+
+
+def _alike(reader: Reader, place: Place) -> str:
+    """What stands beside a missing file under a like name, or at all."""
+    parent, shown = place.path.parent, PurePosixPath(place.shown).parent
+    if place.within.name not in _FREE or not parent.is_relative_to(place.within):
+        return ""
+    try:
+        names = [entry.name for entry in reader.entries(parent, within=place.within)]
+    except AgiraphError:
+        return f" {shown}/ is not there either."
+    close = nearest(place.path.name, names, 3)
+    if close:
+        return f" Did you mean {', '.join(str(shown / name) for name in close)}?"
+    if not names:
+        return f" {shown}/ is empty."
+    return f" {shown}/ holds {', '.join(names[:10])}."
+
+
+def chunks(reader: Reader, place: Place) -> Iterator[bytes]:
+    """A file's bytes in order; raises as `Reader.part` does."""
+    offset = 0
+    while True:
+        piece = reader.part(place.path, offset=offset, limit=CHUNK, within=place.within)
+        if not piece:
+            return
+        yield piece
+        offset += len(piece)

@@ -1,0 +1,38 @@
+"""The tools that need only the tree and a shell, ready to be called."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from agiraph.tools.bash import Bash
+from agiraph.tools.files import EditFile, ListFiles, ReadFile, WriteFile
+from agiraph.tools.memory import MemoryRead, MemorySearch, MemoryWrite
+from agiraph.tools.refs import ReadRef
+
+if TYPE_CHECKING:
+    from agiraph.ports import Pen, Reader, Shell, Tool
+    from agiraph.tools.seen import LastSeen
+
+
+def tree_tools(reader: Reader, pen: Pen, seen: LastSeen) -> tuple[Tool, ...]:
+    """The file and memory tools.
+
+    Args:
+        reader, pen: the tree.
+        seen: what each loop saw last; the runtime notes there what briefs show.
+    """
+    return (
+        ReadFile(reader, seen),
+        WriteFile(reader, pen, seen),
+        EditFile(reader, pen, seen),
+        ListFiles(reader),
+        ReadRef(reader),
+        MemoryWrite(reader, pen, seen),
+        MemoryRead(reader, seen),
+        MemorySearch(reader, seen),
+    )
+
+
+def shell_tools(shell: Shell, root: str) -> tuple[Tool, ...]:
+    """The tools that start commands; `root` is the tree's, as an absolute path."""
+    return (Bash(shell, root),)
