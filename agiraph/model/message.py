@@ -53,3 +53,37 @@ class Question:
     @property
     def id(self) -> str:
         return f"q-{self.number:03d}"
+
+
+class Heard(Enum):
+    """What a change of an inbox is taken for; only what is new is delivered."""
+
+    NEW = "new"
+    CORRECTED = "corrected"  # at least three quarters alike, at the same place
+    RESTORED = "restored"  # pruned before, and back together with others
+
+
+@dataclass(frozen=True, slots=True)
+class InboxMessage:
+    """What a person typed into an inbox, or dropped there as a file.
+
+    Attributes:
+        text: without the address and the exclamation mark.
+        to: a worker's name as typed, `coordinator` or `*`.
+        kind: what it is taken for; anything but NEW is told in the log alone.
+        number: counts what one inbox delivered, from 1; 0 where it is not delivered.
+        reply_to: the question that it answers, e.g. `q-001`; answer: the words for it.
+    """
+
+    text: str
+    to: str
+    urgent: bool = False
+    kind: Heard = Heard.NEW
+    number: int = 0
+    reply_to: str = ""
+    answer: str = ""
+
+    @property
+    def new(self) -> bool:
+        """Whether it is to be delivered."""
+        return self.kind is Heard.NEW

@@ -68,3 +68,23 @@ class Spend:
         if cost_usd is not None and self.cost_usd is not None:
             known = self.cost_usd + cost_usd
         return Spend(self.turns + turns, self.usage + usage, known)
+
+
+@dataclass(frozen=True, slots=True)
+class ModelCall:
+    """One line of `usage.jsonl`: a model call, where it was made and what it took.
+
+    Attributes:
+        model: the whole name, `provider/model`.
+        cost_usd: None when unknown.
+        worker: None for the coordinator.
+    """
+
+    ts: str
+    model: str
+    usage: Usage
+    cost_usd: float | None
+    run: str | None = None
+    stage: int | None = None
+    node: str | None = None
+    worker: str | None = None

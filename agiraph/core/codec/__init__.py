@@ -1,8 +1,17 @@
 """Every file format of the tree, to values and back, with places in errors."""
 
+from agiraph.core.codec.errorpage import error_page, log_words
 from agiraph.core.codec.goal import read_goal
 from agiraph.core.codec.identity import read_identity, write_identity
 from agiraph.core.codec.lines import dumps, line_from_json, line_to_json
+from agiraph.core.codec.mail import (
+    message_name,
+    read_dropped,
+    read_message,
+    write_message,
+)
+from agiraph.core.codec.question import read_question, write_question
+from agiraph.core.codec.records import event_to_json, usage_from_line, usage_line
 from agiraph.core.codec.report import Good, Problem, Rejected, Remark
 from agiraph.core.codec.run import read_run, write_run
 from agiraph.core.codec.settings import read_tree_settings
@@ -14,6 +23,7 @@ from agiraph.core.codec.status import (
     write_node_status,
     write_worker_status,
 )
+from agiraph.core.codec.triggers import read_triggers
 
 __all__ = [
     "Good",
@@ -21,19 +31,31 @@ __all__ = [
     "Rejected",
     "Remark",
     "dumps",
+    "error_page",
+    "event_to_json",
     "line_from_json",
     "line_to_json",
+    "log_words",
+    "message_name",
+    "read_dropped",
     "read_goal",
     "read_identity",
+    "read_message",
     "read_node_status",
+    "read_question",
     "read_run",
     "read_spec",
     "read_status",
     "read_tree_settings",
+    "read_triggers",
     "spec_hash",
+    "usage_from_line",
+    "usage_line",
     "write_agent_status",
     "write_identity",
+    "write_message",
     "write_node_status",
+    "write_question",
     "write_run",
     "write_spec",
     "write_worker_status",

@@ -1,0 +1,70 @@
+"""Lines of events.jsonl and usage.jsonl."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from agiraph.core.codec.lines import usage_from_json, usage_keys
+from agiraph.errors import YourError
+from agiraph.model.usage import ModelCall
+
+if TYPE_CHECKING:
+    from agiraph.model.event import Event
+    from agiraph.model.json import Json, JsonObject
+
+
+def event_to_json(event: Event, ts: str) -> JsonObject:
+    """What events.jsonl says for an event; ts is ISO 8601 with an offset."""
+    said: dict[str, Json] = {"ts": ts, "type": event.type.value, "agent": event.agent}
+    if event.run is not None:
+        said["run"] = event.run
+    if event.node is not None:
+        said["node"] = event.node
+    if event.worker is not None:
+        said["worker"] = event.worker
+    if event.data:
+        said["data"] = event.data
+    return said
+
+
+def usage_line(call: ModelCall) -> JsonObject:
+    """What usage.jsonl says for a model call; an unknown cost is null."""
+    said: dict[str, Json] = {"ts": call.ts, "model": call.model}
+    places: dict[str, Json] = {
+        "run": call.run,
+        "stage": call.stage,
+        "node": call.node,
+        "worker": call.worker,
+    }
+    said.update({key: value for key, value in places.items() if value is not None})
+    said.update(usage_keys(call.usage))
+    said["cost_usd"] = call.cost_usd
+    return said
+
+
+def usage_from_line(found: JsonObject) -> ModelCall:
+    """The model call that usage.jsonl said.
+
+    Raises:
+        YourError: it is no such line; the words say why.
+    """
+    stage, cost = found.get("stage"), found.get("cost_usd")
+    try:
+        usage = usage_from_json(found)
+    except TypeError as error:
+        raise YourError(f"a line of usage.jsonl mistakes {error}") from error
+    return ModelCall(
+        ts=_text(found, "ts") or "",
+        model=_text(found, "model") or "",
+        usage=usage,
+        cost_usd=float(cost) if isinstance(cost, int | float) else None,
+        run=_text(found, "run"),
+        stage=stage if isinstance(stage, int) else None,
+        node=_text(found, "node"),
+        worker=_text(found, "worker"),
+    )
+
+
+def _text(found: JsonObject, key: str) -> str | None:
+    value = found.get(key)
+    return value if isinstance(value, str) else None
