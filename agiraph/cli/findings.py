@@ -1,0 +1,197 @@
+"""What is wrong in a tree: each person's file, read by the daemon's own rules."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, TypeVar
+
+from agiraph.cli.view import QUESTION
+from agiraph.core import board, limits
+from agiraph.core.codec import (
+    Good,
+    Rejected,
+    read_goal,
+    read_identity,
+    read_spec,
+    read_tree_settings,
+    spec_hash,
+)
+from agiraph.core.codec.question import read_question
+from agiraph.model.agent import TreeSettings
+from agiraph.model.layout import ROOT, SETTINGS, Home
+from agiraph.model.names import folded, name_problem
+from agiraph.model.node import Node, NodeStatus
+from agiraph.ports import EntryKind, Seen
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import PurePosixPath
+
+    from agiraph.cli.read import Files
+    from agiraph.core.codec import Problem
+    from agiraph.model.layout import RunFolder
+    from agiraph.model.node import NodeSpec
+
+T = TypeVar("T")
+
+_PATIENCE = 6.0  # an empty file is believed after five seconds
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing in one file; line and column from 1, None for the whole file."""
+
+    path: str
+    line: int | None
+    column: int | None
+    words: str
+    remark: bool
+
+
+class Checker:
+    """Reads a tree once; `count` is how many files it has read."""
+
+    def __init__(self, files: Files) -> None:
+        self._files = files
+        self.count = 0
+
+    def tree(self, inner: str = "") -> Iterator[Finding]:
+        """Everything that is wrong, agent by agent.
+
+        Args:
+            inner: the path that matters; agents that it does not lie in are left out.
+        """
+        wanted = inner.split("/", 1)[0]
+        settings = TreeSettings()
+        if self._files.there(SETTINGS):
+            found, good = self._read(SETTINGS, read_tree_settings)
+            yield from found
+            settings = good or settings
+        entries = [
+            each
+            for each in self._files.entries(ROOT)
+            if each.kind is EntryKind.FOLDER and each.name[0] not in "._"
+        ]
+        yield from _alike([each.name for each in entries], ROOT)
+        for each in entries:
+            if wanted in ("", each.name):
+                yield from self._agent(Home(each.name), settings)
+
+    def _agent(self, home: Home, settings: TreeSettings) -> Iterator[Finding]:
+        if not self._files.there(home.goal) and not self._files.there(home.runs):
+            return
+        yield from _bad_name(home.path)
+        if self._files.there(home.goal):
+            given = settings.defaults
+            found, _ = self._read(home.goal, lambda text: read_goal(text, given))
+            yield from found
+        yield from self._plain(home)
+        for name in self._files.files(home.questions):
+            if QUESTION.fullmatch(name):
+                read = partial(read_question, name=name)
+                yield from self._read(home.questions / name, read)[0]
+        for name in self._files.folders(home.runs):
+            yield from self._run(home.run(name))
+
+    def _plain(self, home: Home) -> Iterator[Finding]:
+        """Files without a format of their own: they only have to be text."""
+        for path, most in (
+            (home.soul, limits.GOAL_BYTES),
+            (home.triggers, limits.GOAL_BYTES),
+            (home.memory, limits.GOAL_BYTES),
+            (home.inbox, limits.INBOX_BYTES),
+        ):
+            if self._files.there(path):
+                yield from self._read(path, _any_text, most)[0]
+
+    def _run(self, run: RunFolder) -> Iterator[Finding]:
+        nodes: dict[str, Node] = {}
+        for name in self._files.folders(run.nodes):
+            folder = run.node(name)
+            yield from _bad_name(folder.path)
+            if self._files.there(folder.spec):
+                found, spec = self._read(folder.spec, read_spec)
+                yield from found
+                if spec is not None:
+                    nodes[name] = _node(name, spec)
+        yield from _alike(list(self._files.folders(run.nodes)), run.nodes)
+        for node in nodes.values():
+            wrong = board.fault(node, nodes)
+            if wrong:
+                where = str(run.node(node.id).spec)
+                yield Finding(where, None, None, wrong, remark=False)
+        for name in self._files.folders(run.workers):
+            path = run.worker(name).identity
+            if self._files.there(path):
+                found, _ = self._read(path, partial(read_identity, name=name))
+                yield from found
+
+    def _read(
+        self,
+        path: PurePosixPath,
+        read: Callable[[str], Good[T] | Rejected],
+        limit: int = limits.GOAL_BYTES,
+    ) -> tuple[list[Finding], T | None]:
+        """What one file comes to, and its value when it is good."""
+        self.count += 1
+        sight = self._files.reader.look(path, limit=limit)
+        end = time.monotonic() + _PATIENCE
+        while sight.seen is Seen.LATER and time.monotonic() < end:
+            time.sleep(min(max(sight.again, 0.05), 1.0))
+            sight = self._files.reader.look(path, limit=limit)
+        if sight.seen is Seen.GOOD:
+            return _judged(path, read(sight.text))
+        if sight.seen is Seen.ABSENT:
+            return [], None
+        words = sight.problem or "it keeps changing; it is read once it is quiet"
+        still = sight.seen is Seen.LATER
+        return [Finding(str(path), sight.line, None, words, remark=still)], None
+
+
+def _judged(
+    path: PurePosixPath, outcome: Good[T] | Rejected
+) -> tuple[list[Finding], T | None]:
+    where = str(path)
+    if isinstance(outcome, Rejected):
+        return [
+            Finding(where, each.line, each.column, _words(each), remark=False)
+            for each in outcome.problems
+        ], None
+    remarks = [
+        Finding(where, each.line, None, each.text, remark=True)
+        for each in outcome.remarks
+    ]
+    return remarks, outcome.value
+
+
+def _words(problem: Problem) -> str:
+    key = f"`{problem.key}`: " if problem.key else ""
+    return f"{key}found {problem.found}; allowed is {problem.allowed}"
+
+
+def _any_text(text: str) -> Good[str] | Rejected:
+    return Good(text)
+
+
+def _node(name: str, spec: NodeSpec) -> Node:
+    return Node(name, spec, spec_hash(spec), NodeStatus())
+
+
+def _bad_name(path: PurePosixPath) -> Iterator[Finding]:
+    problem = name_problem(path.name)
+    if problem is not None:
+        words = f"the folder's name cannot stand: {problem}"
+        yield Finding(str(path), None, None, words, remark=False)
+
+
+def _alike(names: list[str], folder: PurePosixPath) -> Iterator[Finding]:
+    seen: dict[str, str] = {}
+    for name in names:
+        other = seen.setdefault(folded(name), name)
+        if other != name:
+            words = (
+                f"the name differs from {other!r} only in case or spelling; rename one"
+            )
+            yield Finding(str(folder / name), None, None, words, remark=False)

@@ -1,0 +1,171 @@
+"""Words to agents: send, pause, resume, stop. Each one is a file that is put there."""
+
+from __future__ import annotations
+
+import json
+import secrets
+import sys
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+import click
+
+from agiraph.cli.call import Call, tree_options
+from agiraph.cli.codes import Misused
+from agiraph.cli.names import found
+from agiraph.cli.read import Files
+from agiraph.cli.render import say
+from agiraph.cli.shell import quoted
+from agiraph.cli.view import agent_names, newest_run
+from agiraph.cli.write import encoded, put, take_away
+from agiraph.model import layout
+from agiraph.model.layout import Home
+from agiraph.model.names import COORDINATOR
+
+if TYPE_CHECKING:
+    from pathlib import PurePosixPath
+
+_LONGEST = 8 * 1024 * 1024
+_EVERYONE = "all"
+
+
+@click.command()
+@click.argument("name")
+@click.argument("text")
+@click.option("--to", metavar="WORKER", help="A worker's name, or `all`.")
+@click.option("--urgent", is_flag=True, help="Heard before anything else.")
+@tree_options
+@click.pass_obj
+def send(call: Call, name: str, text: str, to: str | None, urgent: bool) -> None:
+    """Write to an agent: the coordinator, or one of its workers.
+
+    The message is a file in the agent's `_inbox/`. Answers come in its `_outbox.md`.
+    TEXT may be - for standard input; after -- it may begin with a dash.
+
+    Examples:
+      agiraph send news "Leave out sports"
+      agiraph send news "Use SQLite" --to Alice --urgent
+      agiraph send news "q-001: yes"            answers a question
+      cat notes.md | agiraph send news -
+    """
+    files = Files(call.tree)
+    agent = one_agent(files, name)
+    words = sys.stdin.read() if text == "-" else text
+    if not words.strip():
+        raise Misused("there is nothing to send: the text is empty.")
+    reader = _addressee(files, Home(agent), to)
+    message = _message(words, to=reader, urgent=urgent)
+    if len(encoded(message)) > _LONGEST:
+        raise Misused("the text is longer than 8 MiB; put it into inputs/ instead.")
+    path = Home(agent).dropbox / _file_name()
+    put(files.root, path, message)
+    say(f"Sent to {reader} of {agent}: {path}")
+    say(f"Next: agiraph logs {quoted(agent)} -f")
+
+
+@click.command()
+@click.argument("name", required=False)
+@tree_options
+@click.pass_obj
+def pause(call: Call, name: str | None) -> None:
+    """Pause an agent, or with no NAME the whole tree.
+
+    What is in flight ends and is recorded; no new model call or command starts.
+
+    Examples:
+      agiraph pause news
+      agiraph pause
+    """
+    files = Files(call.tree)
+    path, what = _pause_of(files, name)
+    put(files.root, path, f"paused by `agiraph pause` at {_now()}\n")
+    say(f"Paused {what}: {path}")
+    say(f"Next: agiraph resume{f' {quoted(name)}' if name else ''}")
+
+
+@click.command()
+@click.argument("name", required=False)
+@tree_options
+@click.pass_obj
+def resume(call: Call, name: str | None) -> None:
+    """Let a paused agent go on, or with no NAME the whole tree.
+
+    Examples:
+      agiraph resume news
+      agiraph resume
+    """
+    files = Files(call.tree)
+    path, what = _pause_of(files, name)
+    if files.there(path):
+        take_away(files.root, path)
+        say(f"{what[0].upper()}{what[1:]} goes on at the step where it stopped.")
+    else:
+        say(f"{what[0].upper()}{what[1:]} was not paused.")
+    if name and files.there(layout.PAUSE):
+        say("The whole tree is still paused: `agiraph resume` lifts that.")
+
+
+@click.command()
+@click.argument("name")
+@click.option("--node", metavar="NODE", help="Cancel this node of its newest run only.")
+@tree_options
+@click.pass_obj
+def stop(call: Call, name: str, node: str | None) -> None:
+    """End an agent's run, or cancel one node. What was done is kept.
+
+    Examples:
+      agiraph stop news
+      agiraph stop news --node nvidia
+    """
+    files = Files(call.tree)
+    home = Home(one_agent(files, name))
+    path = home.stop if node is None else _node_stop(files, home, node)
+    put(files.root, path, f"stopped by `agiraph stop` at {_now()}\n")
+    say(f"{'Run' if node is None else 'Node'} is told to stop: {path}")
+    if node is None:
+        say(f"Next: agiraph run {quoted(home.agent)} --again    (a new run)")
+
+
+def one_agent(files: Files, typed: str) -> str:
+    """The agent that was meant; raises NotFound with the nearest names."""
+    return found(typed, agent_names(files), kind="agent", where=files.root)
+
+
+def _pause_of(files: Files, name: str | None) -> tuple[PurePosixPath, str]:
+    if name is None:
+        return layout.PAUSE, "the whole tree"
+    agent = one_agent(files, name)
+    return Home(agent).pause, agent
+
+
+def _node_stop(files: Files, home: Home, typed: str) -> PurePosixPath:
+    run = newest_run(files, home)
+    names = files.folders(run.nodes) if run else ()
+    where = f"{home.agent}'s newest run"
+    node = found(typed, names, kind="node", where=where)
+    return home.run(run.name).node(node).stop if run else home.stop
+
+
+def _addressee(files: Files, home: Home, typed: str | None) -> str:
+    if typed is None or typed in (COORDINATOR, _EVERYONE):
+        return typed or COORDINATOR
+    run = newest_run(files, home)
+    names = files.folders(run.workers) if run else ()
+    where = f"{home.agent}'s newest run"
+    return found(typed, [*names, COORDINATOR, _EVERYONE], kind="worker", where=where)
+
+
+def _message(text: str, *, to: str, urgent: bool) -> str:
+    """The file of one message; the name is quoted as JSON, which is YAML too."""
+    name = json.dumps(to, ensure_ascii=False)
+    settings = f"to: {name}\n" + ("urgent: true\n" if urgent else "")
+    return f"---\n{settings}---\n{text.rstrip()}\n"
+
+
+def _file_name() -> str:
+    stamp = datetime.now(UTC).strftime("%Y%m%d-%H%M%S-%f")
+    return f"{stamp}-{secrets.token_hex(3)}.md"
+
+
+def _now() -> str:
+    return datetime.now(UTC).astimezone().isoformat(timespec="seconds")

@@ -1,0 +1,92 @@
+"""Working: `agiraph up` for a tree, `agiraph run` for one agent."""
+
+from __future__ import annotations
+
+import click
+
+from agiraph.cli.call import Call, tree_options
+from agiraph.cli.codes import BadTree, NotFound
+from agiraph.cli.daemons import daemon_of
+from agiraph.cli.read import Files
+from agiraph.cli.render import say
+from agiraph.cli.say import one_agent
+from agiraph.cli.view import agent as agent_view
+from agiraph.cli.write import put
+from agiraph.model.layout import Home
+
+_LONGEST_GOAL = 1024 * 1024
+
+
+@click.command()
+@click.option(
+    "--log-format",
+    type=click.Choice(["text", "json"]),
+    default="text",
+    show_default=True,
+    help="A readable line for each thing that happens, or JSON lines.",
+)
+@tree_options
+@click.pass_obj
+def up(call: Call, log_format: str) -> int:
+    """Work on a tree in the foreground, until Ctrl-C or SIGTERM.
+
+    One daemon works on a tree; a second one says who has it and exits with 7. Every
+    step is recorded: stop it whenever you like, it goes on where it was.
+
+    Examples:
+      agiraph up
+      agiraph up --agents ~/agents
+      agiraph up --log-format json | jq .type
+    """
+    from agiraph.daemon import serve
+
+    return serve(call.tree, log_format=log_format)
+
+
+@click.command()
+@click.argument("name")
+@click.option("--again", is_flag=True, help="A new run with the same goal.")
+@tree_options
+@click.pass_obj
+def run(call: Call, name: str, again: bool) -> int:
+    """Work on one agent until it ends, or needs a person.
+
+    With a daemon running it is followed; else this command works on it alone.
+    --again changes `run:` in its GOAL.md, and nothing else in it. The exit code says
+    how it ended: 0 done, 1 failed, 6 held, 8 waits for a person.
+
+    Examples:
+      agiraph run news
+      agiraph run news --again && agiraph show news
+    """
+    files = Files(call.tree)
+    agent = one_agent(files, name)
+    if not files.there(Home(agent).goal):
+        raise NotFound(f"{agent} has no GOAL.md, so there is nothing to run.")
+    before = agent_view(files, agent)
+    if not daemon_of(files).running:
+        if again:
+            _again(files, agent)
+        from agiraph.daemon import serve
+
+        return serve(files.root, only=agent, until_done=True)
+    from agiraph.cli.follow import from_here, until_ended
+
+    tail = from_here(files, agent)
+    if again:
+        _again(files, agent)
+    return until_ended(files, before, tail, again=again)
+
+
+def _again(files: Files, agent: str) -> None:
+    """Write another `run:` into GOAL.md; every other byte stays."""
+    from agiraph.cli.goal import run_again
+
+    path = Home(agent).goal
+    data = files.reader.read(path, limit=_LONGEST_GOAL)
+    try:
+        text = data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise BadTree(f"{path} is not UTF-8; save it as UTF-8 first.") from error
+    put(files.root, path, run_again(text))
+    say(f"`run:` in {path} was changed: a new run with the same goal.")

@@ -1,0 +1,10 @@
+"""Names as they can be typed into a shell."""
+
+from __future__ import annotations
+
+import shlex
+
+
+def quoted(name: str) -> str:
+    """A name that can be typed as one word."""
+    return shlex.quote(name)
