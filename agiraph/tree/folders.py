@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import errno
 import os
 from contextlib import suppress
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
-from agiraph.errors import NotPlain, NotThere
+from agiraph.errors import NotThere
 from agiraph.model.layout import ARCHIVE, MACHINE
 from agiraph.tree.beneath import FOLDER
 from agiraph.tree.disk import sync
@@ -21,9 +20,16 @@ if TYPE_CHECKING:
 _OURS = frozenset({MACHINE.name, ARCHIVE.name})
 
 
+class Place(NamedTuple):
+    """A folder, and the folder that the way to it may not leave."""
+
+    path: PurePosixPath
+    within: PurePosixPath | None = None
+
+
 def open_folder(
     beneath: Beneath, path: PurePosixPath, *, within: PurePosixPath | None = None
-) -> tuple[int, list[PurePosixPath]]:
+) -> tuple[int, list[Place]]:
     """A folder held open, made where it is missing.
 
     Returns:
@@ -38,12 +44,13 @@ def open_folder(
         return beneath.open(path, FOLDER, within=within), []
     except NotThere:
         _refuse_gone_home(beneath, path)
-    changed: list[PurePosixPath] = []
+    changed: list[Place] = []
     for part in (*reversed(path.parents), path):
-        if within is not None and not part.is_relative_to(within):
-            _make(beneath, part, None, changed)
-        elif part.parts:
-            _make(beneath, part, within if part != within else None, changed)
+        if part.parts:
+            inside = within is not None and part.parent.is_relative_to(within)
+            _make(
+                beneath, part, Place(part.parent, within if inside else None), changed
+            )
     return beneath.open(path, FOLDER, within=within), changed
 
 
@@ -56,20 +63,20 @@ def make_home(beneath: Beneath, agent: str, path: PurePosixPath) -> None:
             pass
         except OSError as error:
             raise told(error, path, writing=True) from error
-        sync_folder(beneath, path.parent)
+        sync_folder(beneath, Place(path.parent))
 
 
-def sync_folder(beneath: Beneath, path: PurePosixPath) -> None:
+def sync_folder(beneath: Beneath, place: Place) -> None:
     """Bring the names in a folder onto the disk; nothing when it is gone.
 
     Raises:
         DiskFault: the disk failed.
     """
-    with suppress(NotThere), beneath.folder(path) as fd:
+    with suppress(NotThere), beneath.folder(place.path, within=place.within) as fd:
         try:
             sync(fd)
         except OSError as error:
-            raise told(error, path, writing=True) from error
+            raise told(error, place.path, writing=True) from error
 
 
 def _refuse_gone_home(beneath: Beneath, path: PurePosixPath) -> None:
@@ -86,22 +93,13 @@ def _refuse_gone_home(beneath: Beneath, path: PurePosixPath) -> None:
 
 
 def _make(
-    beneath: Beneath,
-    path: PurePosixPath,
-    within: PurePosixPath | None,
-    changed: list[PurePosixPath],
+    beneath: Beneath, path: PurePosixPath, parent: Place, changed: list[Place]
 ) -> None:
-    if not path.parts:
-        return
-    parent = path.parent
-    inside = within if within is not None and parent.is_relative_to(within) else None
-    with beneath.folder(parent, within=inside) as fd:
+    with beneath.folder(parent.path, within=parent.within) as fd:
         try:
             os.mkdir(path.name, dir_fd=fd)
         except FileExistsError:
             return
         except OSError as error:
-            if error.errno == errno.ENOTDIR:
-                raise NotPlain(f"{parent} is a file, not a folder") from error
             raise told(error, path, writing=True) from error
     changed.append(parent)

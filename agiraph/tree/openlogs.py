@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Final
 from agiraph.errors import NotPlain, NotThere
 from agiraph.tree.disk import kind_in_words, sync_data, write_all
 from agiraph.tree.faults import told
-from agiraph.tree.folders import open_folder, sync_folder
+from agiraph.tree.folders import Place, open_folder, sync_folder
 from agiraph.tree.tails import mend
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ class _Log:
         "written",
     )
 
-    def __init__(self, path: PurePosixPath, fd: int, folders: list[PurePosixPath]):
+    def __init__(self, path: PurePosixPath, fd: int, folders: list[Place]):
         found = os.fstat(fd)
         self.path = path
         self.fd = fd
@@ -83,7 +83,7 @@ class OpenLogs:
         self._most = most
         self._logs: OrderedDict[PurePosixPath, _Log] = OrderedDict()
         # What was let go of before it was flushed, and the folders owed with it.
-        self._owed: dict[PurePosixPath, list[PurePosixPath]] = {}
+        self._owed: dict[PurePosixPath, list[Place]] = {}
 
     def append(self, path: PurePosixPath, line: bytes) -> None:
         """Add whole lines; a missing newline is added.
@@ -162,7 +162,7 @@ class OpenLogs:
                 f"{path}: the end was torn by a crash; {cut} bytes after the last "
                 "whole line were cut off"
             )
-        log = _Log(path, fd, [*made, path.parent] if is_new else made)
+        log = _Log(path, fd, [*made, Place(path.parent)] if is_new else made)
         if path in self._owed:
             log.folders += self._owed.pop(path)
             log.written += 1

@@ -14,7 +14,7 @@ from agiraph.errors import NotPlain, NotThere
 from agiraph.tree import disk
 from agiraph.tree.beneath import Beneath
 from agiraph.tree.faults import told
-from agiraph.tree.folders import make_home, open_folder, sync_folder
+from agiraph.tree.folders import Place, make_home, open_folder, sync_folder
 from agiraph.tree.leftovers import remove_leftovers
 from agiraph.tree.openlogs import MOST_OPEN, OpenLogs
 
@@ -187,7 +187,7 @@ class DiskPen:
     async def _in_thread(self, step: Callable[[], Result]) -> Result:
         return await asyncio.get_running_loop().run_in_executor(self._threads, step)
 
-    def _sync_all(self, folders: list[PurePosixPath]) -> None:
+    def _sync_all(self, folders: list[Place]) -> None:
         for folder in folders:
             sync_folder(self._beneath, folder)
 
