@@ -28,14 +28,14 @@ _LOOKS = {
 }
 
 
-def board_page(run: Run, nodes: Mapping[str, Node], plan: str = "") -> str:
+def board_page(run: Run, nodes: Mapping[str, Node], *, picture: bool = True) -> str:
     """The whole page; it changes only when what it says changes."""
     parts = [f"# Board of run {run.name}", _headline(run, nodes)]
     if nodes:
-        parts += [mermaid(nodes), _table(nodes)]
+        parts += [mermaid(nodes) if picture else "", _table(nodes)]
     else:
         parts.append("No nodes yet.")
-    parts += [_stages(run), plan]
+    parts.append(_stages(run))
     return "\n\n".join(part for part in parts if part) + "\n"
 
 

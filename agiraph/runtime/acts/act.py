@@ -1,0 +1,73 @@
+"""The shape that all acts share: one tool of one loop, acting on the agent's desk."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol
+
+from agiraph.tools.registry import DEFINITIONS
+
+if TYPE_CHECKING:
+    from contextlib import AbstractAsyncContextManager
+
+    from agiraph.model.json import Json, JsonObject
+    from agiraph.model.node import NodeState
+    from agiraph.model.tool import Effect, ToolSpec, Who
+    from agiraph.runtime.conversation import Conversation
+    from agiraph.runtime.desk import Desk
+
+
+class Parker(Protocol):
+    """The loop that calls: it gives up its place while a tool waits."""
+
+    name: str
+
+    def parked(self, state: NodeState, words: str) -> AbstractAsyncContextManager[None]:
+        """Parked for as long as the context lasts."""
+
+
+class Act:
+    """One tool; a sub-class says what `prepare` decides and what `perform` does."""
+
+    name: str
+
+    def __init__(self, desk: Desk, talk: Conversation, loop: Parker) -> None:
+        """For the loop whose conversation is `talk`."""
+        definition = DEFINITIONS[self.name]
+        self.spec: ToolSpec = definition.spec
+        self.effect: Effect = definition.effect
+        self.who: Who = definition.who
+        self._desk = desk
+        self._talk = talk
+        self._loop = loop
+
+
+def text_of(values: JsonObject, key: str, default: str = "") -> str:
+    """A text among checked arguments or in an intent."""
+    value = values.get(key)
+    return value if isinstance(value, str) else default
+
+
+def texts_of(values: JsonObject, key: str) -> tuple[str, ...]:
+    """A list of texts among checked arguments or in an intent."""
+    value = values.get(key)
+    if isinstance(value, str) or not isinstance(value, (list, tuple)):
+        return (value,) if isinstance(value, str) else ()
+    return tuple(each for each in value if isinstance(each, str))
+
+
+def flag_of(values: JsonObject, key: str) -> bool:
+    """A truth value; absent is false."""
+    return values.get(key) is True
+
+
+def number_of(values: JsonObject, key: str, default: int) -> int:
+    """A whole number among checked arguments or in an intent."""
+    value = values.get(key)
+    return value if isinstance(value, int) and not isinstance(value, bool) else default
+
+
+def spelled(value: Json) -> Json:
+    """A duration as files spell it: a bare number of seconds becomes `90s`."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return value
+    return f"{value:g}s"

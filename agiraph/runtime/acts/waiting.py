@@ -1,0 +1,111 @@
+"""The act of waiting: parked, without a model call, until nodes end or mail comes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from agiraph.core import board
+from agiraph.core.brief import ended_line
+from agiraph.core.durations import seconds
+from agiraph.errors import ToolRefused
+from agiraph.model.node import NodeState
+from agiraph.model.tool import ToolResult
+from agiraph.runtime.acts.act import Act, texts_of
+from agiraph.runtime.news import end_id
+
+if TYPE_CHECKING:
+    from agiraph.model.json import JsonObject
+    from agiraph.ports import Intent, Seat
+
+
+class Wait(Act):
+    """`wait`."""
+
+    name = "wait"
+
+    async def prepare(self, arguments: JsonObject, seat: Seat) -> Intent:
+        """Decide which nodes, and until when."""
+        desk = self._desk
+        asked = texts_of(arguments, "nodes")
+        found = [desk.find_node(name) for name in asked]
+        wanted = [
+            node.id if node else name for node, name in zip(found, asked, strict=True)
+        ]
+        if not wanted:
+            wanted = self._mine(seat)
+        wrong = board.wait_fault(seat.node, wanted, desk.nodes)
+        if wrong:
+            raise ToolRefused(wrong)
+        limit = arguments.get("timeout")
+        if not wanted and limit is None:
+            raise ToolRefused(
+                "there is nothing to wait for: you have no open children; name nodes, "
+                "or a timeout"
+            )
+        until = None
+        if limit is not None:
+            until = desk.world.clock.now().timestamp() + seconds(limit)
+        return {"wanted": wanted, "until": until}
+
+    def _mine(self, seat: Seat) -> list[str]:
+        desk = self._desk
+        if seat.node is None:
+            return [node.id for node in board.open_nodes(desk.nodes)]
+        return [child.id for child in board.children(seat.node, desk.nodes)]
+
+    async def perform(self, intent: Intent, seat: Seat) -> ToolResult:
+        """Sleep until it is over; what it was about is worked out from the tree."""
+        desk = self._desk
+        wanted = texts_of(intent, "wanted")
+        deadline = None
+        until = intent.get("until")
+        if isinstance(until, int | float):
+            left = until - desk.world.clock.now().timestamp()
+            deadline = desk.world.clock.monotonic() + left
+
+        def ended() -> bool:
+            return bool(wanted) and all(self._ended(name) for name in wanted)
+
+        def over() -> bool:
+            return ended() or desk.mail.has(seat.who) or self._news(seat)
+
+        if not over():
+            words = f"waits for {', '.join(wanted)}" if wanted else "waits"
+            async with self._loop.parked(NodeState.WAITING, words):
+                await desk.bell.until(over, deadline=deadline)
+        return self._told(wanted, done=ended(), seat=seat)
+
+    def _ended(self, name: str) -> bool:
+        node = self._desk.nodes.get(name)
+        return node is None or board.state(node, self._desk.nodes).ended
+
+    def _news(self, seat: Seat) -> bool:
+        """A changed goal or own spec wakes too."""
+        desk = self._desk
+        if seat.node is not None:
+            node = desk.nodes[seat.node]
+            return node.status.shown != node.digest
+        return bool(
+            desk.run_open and desk.run and desk.run.goal_hash != desk.goal_digest
+        )
+
+    def _told(self, wanted: tuple[str, ...], *, done: bool, seat: Seat) -> ToolResult:
+        desk, lines, ids = self._desk, [], []
+        for name in wanted:
+            node = desk.nodes.get(name)
+            if node is None:
+                lines.append(f"[node {name} is gone]")
+            elif self._ended(name):
+                stands = board.state(node, desk.nodes)
+                lines.append(ended_line(node, stands, node.status.worker))
+                ids.append(end_id(node))
+            else:
+                why = board.why_not(node, desk.nodes)
+                stands = board.state(node, desk.nodes)
+                lines.append(f"[node {name} is {stands.value}] {why}".rstrip())
+        if not done and desk.mail.has(seat.who):
+            lines.append("mail came; it follows.")
+        elif not done:
+            lines.append("the wait is over before all of them ended.")
+        # Only the coordinator is told of ends by itself; a worker's ids are its own.
+        return ToolResult("\n".join(lines), ids=tuple(ids))

@@ -1,0 +1,188 @@
+"""One model call: reserved under every budget, held where it may not be made."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+
+from agiraph.core.limits import ANSWER_TOKENS, RETRY_FIRST, RETRY_LAST, Refused
+from agiraph.errors import Fault, ProviderFault
+from agiraph.model.conversation import Request
+from agiraph.model.event import EventType
+from agiraph.model.usage import Usage
+
+if TYPE_CHECKING:
+    from contextlib import AbstractAsyncContextManager
+
+    from agiraph.core.limits import Allowed, Purse
+    from agiraph.model.agent import Budget
+    from agiraph.model.conversation import Answer
+    from agiraph.ports import ModelFacts
+    from agiraph.runtime.conversation import Conversation
+    from agiraph.runtime.desk import Desk
+    from agiraph.runtime.records import Where
+
+
+@dataclass(frozen=True, slots=True)
+class Spender:
+    """Who spends.
+
+    Attributes:
+        node, budget: a worker's node and the budget of its spec.
+    """
+
+    name: str
+    where: Where
+    node: str | None = None
+    budget: Budget | None = None
+
+
+class Parking(Protocol):
+    """How a loop gives up its place while it cannot go on."""
+
+    def held(self, words: str) -> AbstractAsyncContextManager[None]:
+        """Held for as long as the context lasts."""
+
+
+class Asker:
+    """Makes one loop's model calls."""
+
+    def __init__(self, desk: Desk, talk: Conversation, parking: Parking) -> None:
+        """For the loop whose conversation is `talk`."""
+        self._desk = desk
+        self._talk = talk
+        self._parking = parking
+        self._failures = 0
+
+    async def ask(self, spender: Spender) -> tuple[Answer, float | None] | None:
+        """One answer and what it cost; None when it was held and must begin anew.
+
+        Raises:
+            ProviderFault: the request itself was refused, or does not fit.
+        """
+        prefix = self._talk.prefix
+        if prefix is None:
+            raise LookupError("a conversation is asked before its session is open")
+        facts = self._desk.world.models.facts(prefix.model)
+        allowed = self._reserve(spender, facts)
+        if isinstance(allowed, Refused):
+            await self._over_budget(spender, allowed.words)
+            return None
+        usage, cost = Usage(), 0.0 if facts.price else None
+        try:
+            answer = await self._call(allowed)
+            usage = answer.usage
+            cost = _cost(answer, facts)
+        except ProviderFault as fault:
+            cost = 0.0
+            await self._faulted(fault)
+            return None
+        finally:
+            self._settle(spender, allowed, usage, cost)
+        self._failures = 0
+        await self._desk.records.usage(prefix.model, spender.where, usage, cost)
+        return answer, cost
+
+    async def _call(self, allowed: Allowed) -> Answer:
+        desk, prefix = self._desk, self._talk.prefix
+        if prefix is None:
+            raise LookupError("a conversation is asked before its session is open")
+        provider = desk.world.models.provider(prefix.model)
+        return await provider.ask(
+            Request(
+                prefix=prefix,
+                lines=tuple(self._talk.lines),
+                max_tokens=allowed.max_tokens,
+                options=desk.settings.options,
+                key=f"{desk.agent}/{prefix.node or 'coordinator'}/{prefix.session}",
+            )
+        )
+
+    # --- money
+
+    def _keys(self, spender: Spender) -> list[str]:
+        desk = self._desk
+        run = desk.run.name if desk.run else ""
+        keys = [f"run:{desk.agent}:{run}", f"day:{desk.agent}:{desk.world.today()}"]
+        keys.append(f"tree:{desk.world.today()}")
+        if spender.node is not None:
+            keys.append(f"node:{desk.agent}:{spender.node}")
+        return keys
+
+    def _purses(self, spender: Spender) -> list[Purse]:
+        desk, ledger = self._desk, self._desk.world.ledger
+        run, day, tree = self._keys(spender)[:3]
+        purses = [
+            ledger.purse("agent's budget", desk.settings.budget, run, day),
+            ledger.purse("tree's budget", desk.world.settings.budget, tree, tree),
+        ]
+        if spender.budget is not None and spender.node is not None:
+            node = f"node:{desk.agent}:{spender.node}"
+            purses.append(ledger.purse("node's budget", spender.budget, node, node))
+        return purses
+
+    def _reserve(self, spender: Spender, facts: ModelFacts) -> Allowed | Refused:
+        wanted = self._desk.settings.options.get("max_tokens")
+        answer = wanted if isinstance(wanted, int) else ANSWER_TOKENS
+        return self._desk.world.ledger.reserve(
+            self._purses(spender),
+            self._keys(spender),
+            request_bytes=self._talk.bytes,
+            answer=min(answer, facts.longest or answer),
+            price=facts.price,
+        )
+
+    def _settle(
+        self, spender: Spender, allowed: Allowed, usage: Usage, cost: float | None
+    ) -> None:
+        self._desk.world.ledger.settle(
+            allowed, self._keys(spender), usd=cost, tokens=usage.total
+        )
+        self._desk.bell.ring()
+
+    async def _over_budget(self, spender: Spender, words: str) -> None:
+        desk = self._desk
+        await desk.records.event(EventType.BUDGET_REACHED, spender.where, words=words)
+        revision = desk.revision
+        async with self._parking.held(words):
+            await desk.bell.until(
+                lambda: desk.revision != revision or self._has_room(spender),
+                deadline=desk.world.clock.monotonic() + RETRY_LAST,
+            )
+
+    def _has_room(self, spender: Spender) -> bool:
+        prefix = self._talk.prefix
+        if prefix is None:
+            return True
+        facts = self._desk.world.models.facts(prefix.model)
+        allowed = self._reserve(spender, facts)
+        if isinstance(allowed, Refused):
+            return False
+        self._desk.world.ledger.settle(allowed, self._keys(spender), usd=0.0, tokens=0)
+        return True
+
+    # --- services that fail
+
+    async def _faulted(self, fault: ProviderFault) -> None:
+        """Wait until it is worth another try, or let the fault out.
+
+        What passes is tried again with growing pauses; what a person must mend is
+        tried again when settings change, or a person writes.
+        """
+        if fault.kind in (Fault.REQUEST, Fault.CONTEXT):
+            raise fault
+        desk = self._desk
+        deadline = None
+        if fault.passes:
+            pause = min(RETRY_FIRST * 2**self._failures, RETRY_LAST)
+            self._failures += 1
+            deadline = desk.world.clock.monotonic() + (fault.retry_after or pause)
+        revision = desk.revision
+        async with self._parking.held(str(fault)):
+            await desk.bell.until(lambda: desk.revision != revision, deadline=deadline)
+
+
+def _cost(answer: Answer, facts: ModelFacts) -> float | None:
+    if answer.cost_usd is not None:
+        return answer.cost_usd
+    return facts.price.cost(answer.usage) if facts.price else None

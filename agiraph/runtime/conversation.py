@@ -1,0 +1,126 @@
+"""One conversation on disk: the lines of its session, appended, never edited."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from agiraph.core.codec import line_from_json, line_to_json
+from agiraph.core.limits import LOG_BYTES
+from agiraph.errors import NotThere, YourError
+from agiraph.model.conversation import AssistantLine, SystemLine, ToolLine, UserLine
+
+if TYPE_CHECKING:
+    from pathlib import PurePosixPath
+
+    from agiraph.model.conversation import Line, Spoken
+    from agiraph.model.tool import ToolCall
+    from agiraph.runtime.world import World
+
+
+class Conversation:
+    """What one loop's model sees, and which messages were thereby delivered."""
+
+    def __init__(self, world: World, path: PurePosixPath) -> None:
+        """The conversation kept at `path`; `load` reads it."""
+        self._world = world
+        self._path = path
+        self.prefix: SystemLine | None = None
+        self.lines: list[Spoken] = []
+        self.delivered: set[str] = set()
+        self.bytes = 0
+
+    def load(self) -> None:
+        """Read the file once.
+
+        Raises:
+            YourError: a line in the middle is damaged.
+        """
+        try:
+            data = self._world.reader.read(self._path, limit=LOG_BYTES)
+        except NotThere:
+            return
+        raw = data.split(b"\n")
+        for number, text in enumerate(raw, 1):
+            line = self._parse(text, number, last=number >= len(raw) - 1)
+            if line is not None:
+                self._take(line, len(text))
+
+    def _parse(self, text: bytes, number: int, *, last: bool) -> Line | None:
+        if not text.strip(b"\0 \r"):
+            return None
+        try:
+            return line_from_json(json.loads(text))
+        except (ValueError, KeyError, TypeError):
+            if last:
+                return None  # torn by a crash; the pen cuts it before appending
+            raise YourError(
+                f"{self._path}, line {number}: this line of the conversation is "
+                "damaged; mend it or take it out, then touch GOAL.md"
+            ) from None
+
+    async def append(self, line: Line, *, flush: bool) -> None:
+        """Add a line to the file, then to what is in memory."""
+        text = json.dumps(line_to_json(line), ensure_ascii=False, separators=(",", ":"))
+        data = text.encode("utf-8", "surrogatepass") + b"\n"
+        await self._world.durably(
+            lambda: self._world.pen.append(self._path, data, flush=flush)
+        )
+        self._take(line, len(data))
+
+    async def flush(self) -> None:
+        """Bring every line onto the disk."""
+        await self._world.durably(lambda: self._world.pen.flush(self._path))
+
+    def _take(self, line: Line, size: int) -> None:
+        if isinstance(line, SystemLine):
+            kept = [_canonical(old) for old in self.lines] if line.carries else []
+            self.prefix, self.lines = line, kept
+            self.bytes = size + (self.bytes if line.carries else 0)
+            return
+        self.lines.append(line)
+        self.bytes += size
+        if isinstance(line, UserLine | ToolLine):
+            self.delivered.update(line.ids)
+
+    @property
+    def session(self) -> int:
+        """The number of the session; 0 before the first."""
+        return self.prefix.session if self.prefix else 0
+
+    @property
+    def turn(self) -> int:
+        """The number of the last model call in this session's lines."""
+        for line in reversed(self.lines):
+            if isinstance(line, AssistantLine):
+                return line.turn
+        return 0
+
+    def open_calls(self) -> tuple[tuple[ToolCall, ...], int]:
+        """The last answer's calls, and how many of them have results."""
+        done = 0
+        for line in reversed(self.lines):
+            if isinstance(line, ToolLine):
+                done += 1
+            elif isinstance(line, AssistantLine):
+                return line.tool_calls, done
+            else:
+                break
+        return (), 0
+
+    def turns_since(self, mark: str) -> int:
+        """How many model calls followed the user line that carries an id."""
+        count = 0
+        for line in reversed(self.lines):
+            if isinstance(line, AssistantLine):
+                count += 1
+            elif isinstance(line, UserLine) and mark in line.ids:
+                break
+        return count
+
+
+def _canonical(line: Spoken) -> Spoken:
+    if isinstance(line, AssistantLine):
+        return replace(line, own={})
+    return line

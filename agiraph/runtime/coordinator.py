@@ -1,0 +1,380 @@
+"""The coordinator: what it is told, when it rests, what wakes it."""
+
+from __future__ import annotations
+
+from contextlib import asynccontextmanager
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from agiraph import prompts
+from agiraph.core import board
+from agiraph.core import turn as rules
+from agiraph.core.brief import (
+    RunBrief,
+    mail_text,
+    notice,
+    run_brief,
+    same_prefix,
+    system_text,
+)
+from agiraph.core.limits import GATHER_SECONDS
+from agiraph.model.agent import Mode
+from agiraph.model.conversation import (
+    AssistantLine,
+    Kind,
+    SystemLine,
+    ToolLine,
+    UserLine,
+)
+from agiraph.model.event import EventType
+from agiraph.model.message import Question, QuestionKind
+from agiraph.model.names import COORDINATOR, HUMAN
+from agiraph.model.node import NodeState
+from agiraph.model.tool import Who
+from agiraph.ports import Seat
+from agiraph.runtime import questions, runs
+from agiraph.runtime.asker import Asker, Spender
+from agiraph.runtime.loop import Loop
+from agiraph.runtime.material import Material
+from agiraph.tools.registry import guidance_for, specs_for
+
+OPENS_A_RUN = frozenset(
+    {"create_work_node", "spawn_worker", "write_file", "edit_file", "bash"}
+)
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Mapping
+    from pathlib import PurePosixPath
+
+    from agiraph.model.conversation import Answer
+    from agiraph.ports import Tool
+    from agiraph.runtime.conversation import Conversation
+    from agiraph.runtime.desk import Desk
+    from agiraph.runtime.news import News
+    from agiraph.runtime.records import Where
+
+
+class Coordinator:
+    """The coordinator's side of its loop."""
+
+    name = COORDINATOR
+    log: PurePosixPath | None = None
+
+    def __init__(self, desk: Desk, talk: Conversation, news: News) -> None:
+        """For one agent; `tools` is filled by whoever builds the tool box."""
+        self._desk = desk
+        self._talk = talk
+        self._news = news
+        self._material = Material(desk.world.reader, desk.home)
+        self._asker = Asker(desk, talk, self)
+        self._entered = False
+        self._in_run = False
+        self.tools: Mapping[str, Tool] = {}
+
+    async def run(self) -> None:
+        """Go on, cycle after cycle, until no run is open and nobody has written."""
+        desk = self._desk
+        try:
+            self._resume_cycle()
+            while True:
+                await self._cycle()
+                if desk.next_cycle is not None:
+                    continue
+                end = await Loop(desk, self._talk, self).run()
+                if end.why is not rules.Why.DONE:
+                    await self._at_a_loss(end)
+                elif not desk.run_open and not self._has_news():
+                    return
+        finally:
+            self._leave()
+
+    async def before(self, tool: str) -> None:
+        """The first node, command or file after a run's end opens a run."""
+        desk = self._desk
+        if tool in OPENS_A_RUN and not desk.run_open and desk.goal is not None:
+            await runs.open_run(desk)
+
+    # --- cycles, and what it cannot get past
+
+    def _resume_cycle(self) -> None:
+        """After a restart: a cycle that had ended goes on waiting for the next."""
+        desk, lines = self._desk, self._talk.lines
+        last = lines[-1] if lines else None
+        if not isinstance(last, ToolLine) or last.name != "checkpoint" or last.error:
+            return
+        if desk.run_open and desk.next_cycle is None:
+            age = desk.world.clock.now() - datetime.fromisoformat(last.ts)
+            left = desk.settings.cycle - age.total_seconds()
+            desk.next_cycle = desk.world.clock.monotonic() + left
+
+    async def _cycle(self) -> None:
+        """Between two cycles: wait for the next, or for something to happen."""
+        desk = self._desk
+        if desk.next_cycle is None:
+            return
+        async with self._parked():
+            await desk.bell.until(self._has_news, deadline=desk.next_cycle)
+        desk.next_cycle = None
+        if not self._has_news():
+            words = notice("[a new cycle begins]")
+            line = UserLine(desk.world.stamp(), words, Kind.NOTICE, "agiraph")
+            await self._talk.append(line, flush=False)
+
+    async def _at_a_loss(self, end: rules.End) -> None:
+        """Nothing can go on by itself: ask the person, then wait for something new."""
+        desk = self._desk
+        why = end.note or end.why.value
+        if end.why is rules.Why.SILENT:
+            why = f"nothing can go on, and I did not act on it:\n{self.why_nothing()}"
+        await questions.ask(
+            desk,
+            Question(
+                number=questions.next_number(desk),
+                sender=COORDINATOR,
+                node=None,
+                asked=desk.world.stamp(),
+                kind=QuestionKind.QUESTION,
+                text=f"I am stuck ({why}). What should I do?",
+            ),
+        )
+        words = notice(prompts.words("stuck"), f"[the person was asked: {why}]")
+        async with self._parked():
+            await desk.bell.until(self._has_news)
+        line = UserLine(desk.world.stamp(), words, Kind.NOTICE, "agiraph")
+        await self._talk.append(line, flush=False)
+
+    # --- who it is
+
+    def loop_name(self) -> str:
+        """Its steps are `coordinator/1.2.0`."""
+        return COORDINATOR
+
+    def where(self) -> Where:
+        """Its records name no node."""
+        return self._desk.where()
+
+    def seat(self, step: str) -> Seat:
+        """The coordinator's seat."""
+        desk = self._desk
+        return Seat(
+            agent=desk.agent,
+            run=desk.run.name if desk.run and desk.run_open else None,
+            node=None,
+            worker=None,
+            step=step,
+            permissions=desk.settings.permissions,
+            shared=desk.shared(),
+            agent_memory="write",
+        )
+
+    # --- places and parking
+
+    async def ready(self) -> None:
+        """Wait while paused, and for a place among the runs at work."""
+        desk = self._desk
+        while desk.is_paused:
+            async with self._parked():
+                await desk.bell.until(lambda: not desk.is_paused)
+        await self._enter()
+
+    async def _enter(self) -> None:
+        if self._entered:
+            return
+        desk = self._desk
+        if desk.run_open:
+            await desk.world.runs.enter(desk.agent)
+        self._entered = True
+        self._in_run = desk.run_open
+        desk.active.add(COORDINATOR)
+
+    def _leave(self) -> None:
+        if not self._entered:
+            return
+        self._entered = False
+        if self._in_run:
+            self._desk.world.runs.leave(self._desk.agent)
+        self._desk.active.discard(COORDINATOR)
+        self._desk.bell.ring()
+
+    @asynccontextmanager
+    async def _parked(self) -> AsyncIterator[None]:
+        self._leave()
+        yield
+        await self._enter()
+
+    @asynccontextmanager
+    async def held(self, words: str) -> AsyncIterator[None]:
+        """Held: shown in the status until the context ends."""
+        desk = self._desk
+        desk.held[COORDINATOR] = words
+        await desk.records.event(EventType.AGENT_HELD, self.where(), words=words)
+        try:
+            async with self._parked():
+                yield
+        finally:
+            desk.held.pop(COORDINATOR, None)
+        await desk.records.event(EventType.AGENT_RESUMED, self.where())
+
+    @asynccontextmanager
+    async def parked(self, state: NodeState, words: str) -> AsyncIterator[None]:
+        """Parked inside a tool, such as `wait`."""
+        _ = state, words
+        async with self._parked():
+            yield
+
+    # --- what it is told
+
+    def prefix(self) -> SystemLine:
+        """The frozen first line that a session would have now."""
+        desk = self._desk
+        settings = desk.settings
+        specs = specs_for(Who.COORDINATOR, settings.tools)
+        rules_of_end = "finite" if settings.mode is Mode.FINITE else "infinite"
+        content = system_text(
+            prompts.words("coordinator"),
+            prompts.words(rules_of_end),
+            "## Tools",
+            guidance_for(spec.name for spec in specs),
+            f"## Who you are (SOUL.md)\n\n{desk.soul}" if desk.soul.strip() else "",
+        )
+        model = settings.model[0] if settings.model else desk.world.models.default()
+        return SystemLine(
+            ts=desk.world.stamp(),
+            session=self._talk.session + 1,
+            model=model,
+            content=content,
+            tools=specs,
+            carries=bool(self._talk.lines),
+        )
+
+    async def take_in(self) -> None:
+        """Open a session where what is frozen changed; append what has come."""
+        old, new = self._talk.prefix, self.prefix()
+        if old is None or not same_prefix(old, new):
+            await self._talk.append(new, flush=False)
+        if self._desk.run_open:
+            await self._brief()
+        for line in await self._news.lines():
+            await self._talk.append(line, flush=False)
+        await self._take_mail()
+
+    async def _take_mail(self) -> None:
+        mail = self._desk.mail.waiting(COORDINATOR, self._talk.delivered)
+        for message in mail:
+            text = mail_text(message.sender, message.text, urgent=message.urgent)
+            line = UserLine(
+                self._desk.world.stamp(), text, Kind.MAIL, message.sender, (message.id,)
+            )
+            await self._talk.append(line, flush=False)
+        if mail:
+            await self._talk.flush()
+            await self._desk.mail.taken(COORDINATOR, mail)
+
+    async def _brief(self) -> None:
+        desk = self._desk
+        run = desk.run
+        if run is None or f"brief:{run.name}" in self._talk.delivered:
+            return
+        text = run_brief(
+            RunBrief(
+                date=desk.world.clock.now().strftime("%A %Y-%m-%d %H:%M %z"),
+                run=run.name,
+                goal=run.goal,
+                memory=self._material.memory(),
+                memory_index=self._material.memory_index(),
+                daily=self._material.daily_logs(),
+                inputs=self._material.inputs(),
+                models=desk.world.models.table(),
+                rules="",
+            )
+        )
+        ids = (f"brief:{run.name}", f"goal:{run.goal_hash}")
+        line = UserLine(desk.world.stamp(), text, Kind.BRIEF, "agiraph", ids)
+        await self._talk.append(line, flush=True)
+
+    def urgent(self) -> bool:
+        """Urgent mail and changed goals go ahead of the calls left."""
+        return self._desk.mail.has(COORDINATOR, urgent=True) or self._news.urgent()
+
+    # --- asking and resting
+
+    async def ask(self) -> Answer | None:
+        """One model call."""
+        answered = await self._asker.ask(Spender(COORDINATOR, self.where()))
+        if answered is None:
+            return None
+        answer, cost = answered
+        self._desk.spend = self._desk.spend.plus(answer.usage, cost)
+        return answer
+
+    async def said(self, answer: Answer) -> None:
+        """Nothing more: text without a call is handed on when it rests."""
+
+    async def rest(self, text: str) -> rules.Woken | rules.Idle | None:
+        """Answer the person, then wait for something to happen."""
+        _ = text
+        await self._reply()
+        desk = self._desk
+        if self._has_news():
+            return rules.Woken()
+        if desk.run_open and not self.may_park():
+            return rules.Idle()
+        if not desk.run_open:
+            return None
+        async with self._parked():
+            await desk.bell.until(lambda: self._has_news() or not self.may_park())
+        if self._has_news():
+            await desk.world.clock.sleep(GATHER_SECONDS)
+            return rules.Woken()
+        return rules.Idle()
+
+    def _has_news(self) -> bool:
+        desk = self._desk
+        return desk.mail.has(COORDINATOR) or self._news.any()
+
+    def may_park(self) -> bool:
+        """Whether something can still happen without the coordinator."""
+        desk = self._desk
+        if not desk.run_open or desk.is_paused or desk.held or desk.questions:
+            return True
+        if desk.settings.mode is Mode.INFINITE and desk.next_cycle is not None:
+            return True
+        stands = [board.state(node, desk.nodes) for node in desk.nodes.values()]
+        waits = (NodeState.HELD, NodeState.WAITING_FOR_HUMAN)
+        if any(s.at_work or s in waits for s in stands):
+            return True
+        return bool(board.startable(desk.nodes))
+
+    async def _reply(self) -> None:
+        """Hand the last text to the person, if a person has written before it."""
+        lines = self._talk.lines
+        if not lines or not isinstance(lines[-1], AssistantLine):
+            return
+        last = lines[-1]
+        if last.tool_calls or not last.content.strip() or not self._owes():
+            return
+        mark = f"reply:{self._talk.session}.{last.turn}"
+        await self._desk.mail.to_outbox(self._desk.agent, last.content, mark)
+
+    def _owes(self) -> bool:
+        for line in reversed(self._talk.lines[:-1]):
+            if isinstance(line, AssistantLine) and not line.tool_calls:
+                return False
+            if isinstance(line, UserLine) and line.sender == HUMAN:
+                return True
+        return False
+
+    def nudge(self, nudge: rules.Nudge, count: int) -> str:
+        """What a reminder says: each open node and why it does not go on."""
+        _ = count
+        if nudge is not rules.Nudge.TALK:
+            return prompts.words(nudge.value)
+        return prompts.fill("nudge_coordinator", why=self.why_nothing())
+
+    def why_nothing(self) -> str:
+        """Each open node and why it does not go on."""
+        nodes = self._desk.nodes
+        lines = [
+            f"- {n.id}: {board.why_not(n, nodes)}" for n in board.open_nodes(nodes)
+        ]
+        return "\n".join(lines) or "- no node is open, and the run has not been ended"

@@ -1,0 +1,249 @@
+"""The desk of one agent: everything that is known of it while it is looked at."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from agiraph.core import board
+from agiraph.core.board_page import board_page
+from agiraph.core.codec import write_node_status, write_run, write_worker_status
+from agiraph.model.names import folded
+from agiraph.model.usage import Spend
+from agiraph.model.worker import Deed, Identity, WorkerState, WorkerStatus
+from agiraph.runtime.bell import Bell
+from agiraph.runtime.journal import Journal
+from agiraph.runtime.places import Places
+from agiraph.runtime.records import Records, Where
+
+if TYPE_CHECKING:
+    from pathlib import PurePosixPath
+
+    from agiraph.model.agent import Goal, Settings
+    from agiraph.model.layout import Home, NodeFolder, RunFolder, WorkerFolder
+    from agiraph.model.message import Question
+    from agiraph.model.node import Node, NodeState, NodeStatus
+    from agiraph.model.run import Run
+    from agiraph.runtime.mail import Mailroom
+    from agiraph.runtime.world import World
+
+
+@dataclass(slots=True)
+class Staff:
+    """A worker on the desk.
+
+    Attributes:
+        node: the node in its hands; None when it is idle.
+        text: the accepted identity.md.
+    """
+
+    identity: Identity
+    state: WorkerState = WorkerState.IDLE
+    node: str | None = None
+    text: str = ""
+    deeds: list[Deed] = field(default_factory=list)
+
+    @property
+    def name(self) -> str:
+        return self.identity.name
+
+
+class Desk:
+    """What is known of one agent, and the few ways in which it changes.
+
+    Every change is on the disk before the bell rings.
+    """
+
+    def __init__(self, world: World, home: Home) -> None:
+        """An empty desk for the agent at `home`."""
+        self.world = world
+        self.home = home
+        self.bell = Bell(world.clock)
+        self.journal = Journal(world, home)
+        self.records = Records(world, home)
+        self.places = Places(self.bell, lambda: self.settings.max_workers)
+        self.mail: Mailroom
+        self.goal: Goal | None = None
+        self.goal_digest = ""
+        self.soul = ""
+        self.memory_digest = ""
+        self.memory_changed = ""
+        self.run: Run | None = None
+        self.nodes: dict[str, Node] = {}
+        self.staff: dict[str, Staff] = {}
+        self.questions: dict[int, Question] = {}
+        self.reserved: set[str] = set()
+        self.broken_specs: dict[str, str] = {}
+        self.paused = False
+        self.stopping = False
+        self.active: set[str] = set()
+        self.held: dict[str, str] = {}
+        self.error = ""
+        self.revision = 0
+        self.next_cycle: float | None = None
+        self.shown: dict[str, str] = {}
+        self.answered: dict[int, Question] = {}
+        self.odd: set[PurePosixPath] = set()
+        self.own_memory = ""
+        self.last_mail = ("", "")
+        self.spend = Spend()
+        self._board = ""
+
+    def changed(self) -> None:
+        """What is in force has changed: whoever is held tries again."""
+        self.revision += 1
+        self.bell.ring()
+
+    # --- what is in force
+
+    @property
+    def settings(self) -> Settings:
+        """The agent's settings in force, or the tree's defaults without a goal."""
+        return self.goal.settings if self.goal else self.world.settings.defaults
+
+    @property
+    def agent(self) -> str:
+        return self.home.agent
+
+    @property
+    def is_paused(self) -> bool:
+        """Whether nothing new may start, here or in the whole tree."""
+        return self.paused or self.world.paused
+
+    @property
+    def run_open(self) -> bool:
+        return self.run is not None and self.run.state.open
+
+    @property
+    def stage(self) -> int | None:
+        """The number of the open stage."""
+        if self.run and self.run.stages and not self.run.stages[-1].closed:
+            return self.run.stages[-1].number
+        return None
+
+    def run_folder(self) -> RunFolder:
+        """The newest run's folder; there must be one."""
+        if self.run is None:
+            raise LookupError("no run has been opened yet")
+        return self.home.run(self.run.name)
+
+    def node_folder(self, node: str) -> NodeFolder:
+        """A node's folder in the newest run."""
+        return self.run_folder().node(node)
+
+    def worker_folder(self, worker: str) -> WorkerFolder:
+        """A worker's folder in the newest run."""
+        return self.run_folder().worker(worker)
+
+    def where(self, node: str | None = None, worker: str | None = None) -> Where:
+        """What a record is about."""
+        return Where(self.run.name if self.run else None, node, worker, self.stage)
+
+    def find_node(self, name: str) -> Node | None:
+        """A node by its id, without regard to case."""
+        wanted = folded(name)
+        return next((n for n in self.nodes.values() if folded(n.id) == wanted), None)
+
+    def find_staff(self, name: str) -> Staff | None:
+        """A worker by its name, without regard to case."""
+        return self.staff.get(folded(name))
+
+    def worker_of(self, node: str) -> Staff | None:
+        """The worker that has a node in its hands."""
+        return next((s for s in self.staff.values() if s.node == node), None)
+
+    def shared(self) -> frozenset[str]:
+        """The nodes whose scratch everyone in the run may read."""
+        return frozenset(node.id for node in self.nodes.values() if node.spec.share)
+
+    def hands(self) -> list[board.Hand]:
+        """The workers, as far as assigning looks."""
+        return [
+            board.Hand(s.name, s.node is not None, s.identity.retired)
+            for s in self.staff.values()
+        ]
+
+    # --- changes, each on the disk before the bell rings
+
+    async def set_run(self, run: Run) -> None:
+        """Record how the run stands."""
+        data = write_run(run).encode()
+        path = self.home.run(run.name).record
+        await self.world.durably(lambda: self.world.pen.write(path, data))
+        self.run = run
+        self.bell.ring()
+
+    async def put_node(self, node: Node) -> None:
+        """Record how a node stands."""
+        self.nodes[node.id] = node
+        await self._write_node(node)
+        self.bell.ring()
+
+    async def set_node(self, node: str, status: NodeStatus) -> Node:
+        """Record a node's new status; its `since` is now where the state changed."""
+        old = self.nodes[node]
+        if status.state is not old.status.state:
+            status = replace(status, since=self.world.stamp())
+        new = replace(old, status=status)
+        await self.put_node(new)
+        return new
+
+    async def set_state(
+        self, node: str, state: NodeState, *, waiting_for: str = "", error: str = ""
+    ) -> Node:
+        """Record a node's new state and why it waits or failed."""
+        status = self.nodes[node].status
+        return await self.set_node(
+            node, replace(status, state=state, waiting_for=waiting_for, error=error)
+        )
+
+    async def _write_node(self, node: Node) -> None:
+        text = write_node_status(node.status, title=node.title)
+        path = self.node_folder(node.id).status
+        await self.world.durably(lambda: self.world.pen.write(path, text.encode()))
+
+    async def set_staff(
+        self, staff: Staff, state: WorkerState, node: str | None
+    ) -> None:
+        """Record what a worker is doing."""
+        staff.state, staff.node = state, node
+        self.staff[folded(staff.name)] = staff
+        page = write_worker_status(
+            WorkerStatus(
+                state=state,
+                since=self.world.stamp(),
+                run=self.run_folder().name,
+                node=node or "",
+                waiting_for=self.nodes[node].status.waiting_for if node else "",
+            )
+        )
+        path = self.worker_folder(staff.name).status
+        await self.world.durably(lambda: self.world.pen.write(path, page.encode()))
+        self.bell.ring()
+
+    async def write_board(self) -> None:
+        """Bring `_board.md` up to date, if what it says has changed."""
+        if self.run is None:
+            return
+        page = board_page(self.run, self.nodes)
+        if page == self._board:
+            return
+        path = self.run_folder().board
+        await self.world.durably(lambda: self.world.pen.write(path, page.encode()))
+        self._board = page
+
+    def stage_age(self) -> float:
+        """Seconds since the open stage opened."""
+        if self.run is None or not self.run.stages:
+            return 0.0
+        opened = datetime.fromisoformat(self.run.stages[-1].opened)
+        return (self.world.clock.now() - opened).total_seconds()
+
+    def forget_run(self) -> None:
+        """Clear what belongs to the run before another one opens."""
+        self.nodes.clear()
+        self.staff.clear()
+        self.reserved.clear()
+        self.broken_specs.clear()
+        self._board = ""

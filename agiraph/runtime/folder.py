@@ -1,0 +1,165 @@
+"""One agent's folder as people left it: one look at every file that is theirs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from agiraph.core.limits import GOAL_BYTES, INBOX_BYTES
+from agiraph.errors import AgiraphError, NotThere
+from agiraph.model.names import name_problem
+from agiraph.ports import EntryKind, Seen, Sight
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from pathlib import PurePosixPath
+
+    from agiraph.model.layout import Home
+    from agiraph.ports import Entry, Reader
+
+EDITOR_LOCKS = (".{}.swp", ".{}.swo", ".#{}", ".{}.swpx", ".~lock.{}#")
+
+
+@dataclass(slots=True)
+class Folder:
+    """What people wrote, at one look.
+
+    Attributes:
+        run: the newest run's name.
+        drops: files in `_inbox/`, by name.
+        specs, stops, reruns: by node; identities, notes: by worker.
+        odd: names that cannot be used, and why.
+        held_open: whether an editor's lock file lies beside the inbox.
+    """
+
+    there: bool = True
+    goal: Sight = field(default_factory=lambda: Sight(Seen.ABSENT))
+    soul: Sight = field(default_factory=lambda: Sight(Seen.ABSENT))
+    memory: Sight = field(default_factory=lambda: Sight(Seen.ABSENT))
+    triggers: Sight = field(default_factory=lambda: Sight(Seen.ABSENT))
+    inbox: Sight = field(default_factory=lambda: Sight(Seen.ABSENT))
+    held_open: bool = False
+    pause: bool = False
+    stop: bool = False
+    run: str | None = None
+    drops: dict[str, Sight] = field(default_factory=dict)
+    questions: dict[int, Sight] = field(default_factory=dict)
+    specs: dict[str, Sight] = field(default_factory=dict)
+    stops: set[str] = field(default_factory=set)
+    reruns: set[str] = field(default_factory=set)
+    identities: dict[str, Sight] = field(default_factory=dict)
+    notes: dict[str, Sight] = field(default_factory=dict)
+    odd: dict[PurePosixPath, str] = field(default_factory=dict)
+    again: float | None = None
+
+
+class Look:
+    """Looks at one agent's folder. Never writes; safe to run in a thread."""
+
+    def __init__(self, reader: Reader, home: Home, questions: Iterable[int]) -> None:
+        """`questions`: the numbers of those that are open."""
+        self._reader = reader
+        self._home = home
+        self._questions = tuple(questions)
+        self._found = Folder()
+
+    def take(self) -> Folder:
+        """One look at everything."""
+        home, found = self._home, self._found
+        names = {entry.name: entry for entry in self._entries(home.path)}
+        if not names and self._reader.entry(home.path) is None:
+            found.there = False
+            return found
+        found.goal = self._look(home.goal, GOAL_BYTES)
+        found.soul = self._look(home.soul, GOAL_BYTES)
+        found.memory = self._look(home.memory, GOAL_BYTES)
+        found.triggers = self._look(home.triggers, GOAL_BYTES)
+        found.inbox = self._look(home.inbox, INBOX_BYTES)
+        found.pause = "PAUSE" in names
+        found.stop = "STOP" in names
+        found.held_open = any(
+            lock.format("_inbox.md") in names for lock in EDITOR_LOCKS
+        )
+        self._drops()
+        for number in self._questions:
+            found.questions[number] = self._look(home.question(number), GOAL_BYTES)
+        self._run()
+        return found
+
+    def _look(self, path: PurePosixPath, limit: int) -> Sight:
+        sight = self._reader.look(path, limit=limit)
+        if sight.seen is Seen.LATER:
+            self.again_in(sight.again)
+        return sight
+
+    def again_in(self, seconds: float) -> None:
+        """Ask for another look soon."""
+        again = self._found.again
+        self._found.again = seconds if again is None else min(again, seconds)
+
+    def _entries(self, path: PurePosixPath) -> tuple[Entry, ...]:
+        try:
+            return self._reader.entries(path)
+        except AgiraphError:
+            return ()
+
+    def _drops(self) -> None:
+        for entry in self._entries(self._home.dropbox):
+            if entry.name.startswith(".") or entry.name.endswith((".tmp", ".error.md")):
+                continue
+            if entry.kind is EntryKind.FOLDER:
+                continue
+            path = self._home.dropbox / entry.name
+            self._found.drops[entry.name] = self._look(path, GOAL_BYTES)
+
+    def _run(self) -> None:
+        runs = [
+            entry.name
+            for entry in self._entries(self._home.runs)
+            if entry.kind is EntryKind.FOLDER and not entry.name.startswith(".")
+        ]
+        if not runs:
+            return
+        self._found.run = max(runs)
+        folder = self._home.run(self._found.run)
+        for node in self._folders(folder.nodes):
+            self._node(node)
+        for worker in self._folders(folder.workers):
+            places = folder.worker(worker)
+            self._found.identities[worker] = self._look(places.identity, GOAL_BYTES)
+            self._found.notes[worker] = self._look(places.inbox, INBOX_BYTES)
+
+    def _node(self, node: str) -> None:
+        places = self._home.run(str(self._found.run)).node(node)
+        self._found.specs[node] = self._look(places.spec, GOAL_BYTES)
+        if self._is_there(places.stop):
+            self._found.stops.add(node)
+        if self._is_there(places.rerun):
+            self._found.reruns.add(node)
+
+    def _is_there(self, path: PurePosixPath) -> bool:
+        try:
+            return self._reader.entry(path) is not None
+        except AgiraphError:
+            return False
+
+    def _folders(self, path: PurePosixPath) -> list[str]:
+        good = []
+        for entry in self._entries(path):
+            if entry.kind is not EntryKind.FOLDER or entry.name.startswith("."):
+                continue
+            problem = name_problem(entry.name)
+            if problem:
+                self._found.odd[path / entry.name] = problem
+            else:
+                good.append(entry.name)
+        return good
+
+
+def newest_run(reader: Reader, home: Home) -> str | None:
+    """The name of the agent's newest run."""
+    try:
+        names = [e.name for e in reader.entries(home.runs) if e.name[0] != "."]
+    except NotThere:
+        return None
+    return max(names, default=None)

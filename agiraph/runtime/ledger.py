@@ -1,0 +1,100 @@
+"""The ledger: what was spent today over the whole tree, and what is reserved."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from agiraph.core.limits import Allowed, Purse, Refused, allowance
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from agiraph.model.agent import Budget
+    from agiraph.model.usage import Price
+
+
+@dataclass(slots=True)
+class Account:
+    """Sums of one spender: a node, an agent's run, an agent's day, the tree's day."""
+
+    usd: float = 0.0
+    tokens: int = 0
+    usd_reserved: float = 0.0
+    tokens_reserved: int = 0
+
+    def book(self, usd: float | None, tokens: int) -> None:
+        """Add what a call took; an unknown price adds tokens only."""
+        self.usd += usd or 0.0
+        self.tokens += tokens
+
+    def reserve(self, allowed: Allowed, sign: int) -> None:
+        """Hold back (1) or let go (-1) what a call may cost at most."""
+        self.usd_reserved += sign * allowed.usd
+        self.tokens_reserved += sign * allowed.tokens
+
+    @property
+    def usd_taken(self) -> float:
+        """Spent and reserved, in USD."""
+        return self.usd + self.usd_reserved
+
+    @property
+    def tokens_taken(self) -> int:
+        """Spent and reserved, in tokens."""
+        return self.tokens + self.tokens_reserved
+
+
+class Ledger:
+    """Accounts by key; `run:x` and `day:x:2026-11-21` are told apart by their keys."""
+
+    def __init__(self) -> None:
+        """An empty ledger; it is filled from `usage.jsonl` when an agent wakes."""
+        self._accounts: dict[str, Account] = {}
+
+    def account(self, key: str) -> Account:
+        """The account of a key, opened when first asked for."""
+        return self._accounts.setdefault(key, Account())
+
+    def purse(self, name: str, budget: Budget, whole: str, day: str) -> Purse:
+        """A budget together with what two accounts have taken from it."""
+        run, today = self.account(whole), self.account(day)
+        return Purse(
+            name,
+            budget,
+            usd=run.usd_taken,
+            tokens=run.tokens_taken,
+            usd_day=today.usd_taken,
+            tokens_day=today.tokens_taken,
+        )
+
+    def reserve(
+        self,
+        purses: Sequence[Purse],
+        keys: Sequence[str],
+        *,
+        request_bytes: int,
+        answer: int,
+        price: Price | None,
+    ) -> Allowed | Refused:
+        """Ask for a call's allowance and, when given, hold it back in all accounts."""
+        allowed = allowance(
+            purses, request_bytes=request_bytes, answer=answer, price=price
+        )
+        if isinstance(allowed, Allowed):
+            for key in keys:
+                self.account(key).reserve(allowed, 1)
+        return allowed
+
+    def settle(
+        self,
+        allowed: Allowed,
+        keys: Sequence[str],
+        *,
+        usd: float | None,
+        tokens: int,
+    ) -> None:
+        """Let a reservation go and book the truth."""
+        for key in keys:
+            account = self.account(key)
+            account.reserve(allowed, -1)
+            account.book(usd, tokens)

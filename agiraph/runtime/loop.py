@@ -1,0 +1,292 @@
+"""One loop: it does what the turn decides, and records each step before the next."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, Protocol
+
+from agiraph import prompts
+from agiraph.core import turn as rules
+from agiraph.core.brief import notice
+from agiraph.errors import AgiraphError, NotThere, ToolRefused
+from agiraph.model.conversation import (
+    AssistantLine,
+    Kind,
+    Stop,
+    ToolLine,
+    UserLine,
+)
+from agiraph.model.event import EventType
+from agiraph.model.tool import Effect, ToolResult
+from agiraph.runtime.records import preview
+from agiraph.tools.registry import check_arguments, spec_named
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import PurePosixPath
+
+    from agiraph.model.conversation import Answer
+    from agiraph.model.json import JsonObject
+    from agiraph.model.tool import ToolCall
+    from agiraph.ports import Intent, Seat, Tool
+    from agiraph.runtime.conversation import Conversation
+    from agiraph.runtime.desk import Desk
+    from agiraph.runtime.records import Where
+
+
+class Role(Protocol):
+    """What differs between the coordinator and a worker."""
+
+    name: str
+    tools: Mapping[str, Tool]
+    log: PurePosixPath | None
+
+    def seat(self, step: str) -> Seat:
+        """Who calls a tool."""
+
+    async def before(self, tool: str) -> None:
+        """Before a tool is prepared: open a run where it needs one."""
+
+    def where(self) -> Where:
+        """What the records are about."""
+
+    def loop_name(self) -> str:
+        """The first part of the ids of its steps."""
+
+    async def ready(self) -> None:
+        """Before a call or a tool: wait while nothing may start; take a place."""
+
+    async def take_in(self) -> None:
+        """Before a model call: append what has come, open a session where needed."""
+
+    def urgent(self) -> bool:
+        """Whether something has come that goes ahead of the calls left."""
+
+    async def ask(self) -> Answer | None:
+        """One model call, under budgets and limits; waits where it is held.
+
+        None when what is in force changed meanwhile: take in, then ask again.
+        """
+
+    async def said(self, answer: Answer) -> None:
+        """After an answer is recorded: what it cost, and whom its text is for."""
+
+    async def rest(self, text: str) -> rules.Woken | rules.Idle | None:
+        """The model ended its turn with text; None ends the loop quietly."""
+
+    def nudge(self, nudge: rules.Nudge, count: int) -> str:
+        """The words for a reminder."""
+
+
+class Loop:
+    """Drives one conversation from event to deed until the turn says that it ends."""
+
+    def __init__(self, desk: Desk, conversation: Conversation, role: Role) -> None:
+        """A loop for one role on one conversation."""
+        self._desk = desk
+        self._talk = conversation
+        self._role = role
+        self._cut: ToolResult | None = None
+
+    async def run(self, *, turns: int = 0, max_turns: int | None = None) -> rules.End:
+        """Go on from where the conversation stands, until the end.
+
+        Args:
+            turns: model calls of this assignment that are on record already.
+            max_turns: None is no limit.
+        """
+        calls, done = self._talk.open_calls()
+        state = rules.Turn(max_turns=max_turns, calls=calls, next=done, turns=turns)
+        state, deed = rules.step(state, rules.Began())
+        while not isinstance(deed, rules.End):
+            if isinstance(deed, rules.Skip):
+                await self._skip(deed)
+                state, deed = rules.after_skip(state, deed)
+                continue
+            event = await self._do(deed)
+            if event is None:
+                return rules.End(rules.Why.DONE, "rested")
+            state, deed = rules.step(state, event)
+        await self._talk.flush()
+        return deed
+
+    async def _do(
+        self, deed: rules.Ask | rules.Act | rules.Rest | rules.Tell
+    ) -> rules.Event | None:
+        match deed:
+            case rules.Ask():
+                return await self._ask()
+            case rules.Act():
+                return await self._act(deed)
+            case rules.Rest():
+                await self._talk.flush()
+                return await self._role.rest(deed.text)
+            case rules.Tell():
+                words = notice(self._role.nudge(deed.nudge, deed.count))
+                await self._note(words)
+                return await self._ask()
+
+    # --- the model
+
+    async def _ask(self) -> rules.Event | None:
+        answer = None
+        while answer is None:
+            await self._role.ready()
+            await self._role.take_in()
+            last = self._talk.lines[-1] if self._talk.lines else None
+            if isinstance(last, AssistantLine) and last.stop is not Stop.PAUSE:
+                return await self._role.rest("")  # nothing new to answer to
+            await self._talk.flush()
+            answer = await self._role.ask()
+        line = as_line(self._talk, answer, self._desk.world.stamp())
+        await self._talk.append(line, flush=True)
+        await self._role.said(answer)
+        await self._desk.records.trace(
+            self._role.log,
+            step="model",
+            turn=line.turn,
+            model=line.model,
+            text=preview(answer.text),
+            calls=[call.name for call in answer.calls],
+            stop=answer.stop.value,
+            tokens=answer.usage.total,
+        )
+        return rules.Said(answer.text, answer.calls, answer.stop)
+
+    async def _note(self, text: str) -> None:
+        line = UserLine(self._desk.world.stamp(), text, Kind.NOTICE, "agiraph")
+        await self._talk.append(line, flush=False)
+
+    # --- the tools
+
+    async def _act(self, act: rules.Act) -> rules.Event:
+        await self._role.ready()
+        if self._role.urgent():
+            return rules.Interrupted()
+        step = self._step(act.index)
+        records, where = self._desk.records, self._role.where()
+        await records.event(EventType.TOOL_CALLED, where, tool=act.call.name, step=step)
+        try:
+            result = await self._result(step, act.call)
+        except asyncio.CancelledError:
+            # The command's processes are ended, so its outcome is known: it was cut
+            # off. Said now, it need not be called unknown after the restart.
+            if self._cut is not None:
+                await self._record(act.index, act.call, self._cut)
+                await self._talk.flush()
+            raise
+        await self._record(act.index, act.call, result)
+        await records.event(
+            EventType.TOOL_RESULT,
+            where,
+            tool=act.call.name,
+            step=step,
+            error=result.error,
+            preview=preview(result.content),
+        )
+        return rules.Returned(result.content, result.error, result.ends)
+
+    def _step(self, index: int) -> str:
+        talk = self._talk
+        return f"{self._role.loop_name()}/{talk.session}.{talk.turn}.{index}"
+
+    async def _result(self, step: str, call: ToolCall) -> ToolResult:
+        try:
+            tool = self._role.tools.get(call.name)
+            specs = self._talk.prefix.tools if self._talk.prefix else ()
+            arguments = check_arguments(spec_named(call.name, specs), call)
+            if tool is None:
+                raise ToolRefused(f"{call.name} is not there yet; do without it")
+            return await self._perform(step, tool, arguments)
+        except NotThere:
+            if not self._home_is_there():
+                raise
+            return ToolResult("what was named is not there any more", error=True)
+        except AgiraphError as refused:
+            return ToolResult(str(refused), error=True)
+
+    def _home_is_there(self) -> bool:
+        return self._desk.world.reader.entry(self._desk.home.path) is not None
+
+    async def _perform(
+        self, step: str, tool: Tool, arguments: JsonObject
+    ) -> ToolResult:
+        await self._role.before(tool.spec.name)
+        seat = self._role.seat(step)
+        if tool.effect is Effect.READS:
+            intent = await tool.prepare(arguments, seat)
+            return await tool.perform({**arguments, **intent}, seat)
+        known = self._desk.journal.intent(step)
+        if known is not None and known.get("run") != seat.run:
+            return ToolResult(
+                "not done: the run that it was about has ended", error=True
+            )
+        if known is not None and tool.effect is Effect.OUTSIDE:
+            return ToolResult(prompts.words("interrupted"), error=True)
+        if known is not None:
+            return await tool.perform({**arguments, **known}, seat)
+        intent = {"run": seat.run, **await tool.prepare(arguments, seat)}
+        await self._desk.journal.intend(step, tool.spec.name, _new(intent, arguments))
+        return await self._guarded(tool, {**arguments, **intent}, seat)
+
+    async def _guarded(self, tool: Tool, intent: Intent, seat: Seat) -> ToolResult:
+        if tool.effect is not Effect.OUTSIDE:
+            return await tool.perform(intent, seat)
+        try:
+            return await tool.perform(intent, seat)
+        except asyncio.CancelledError:
+            self._cut = ToolResult(prompts.words("cut_off"), error=True)
+            raise
+
+    async def _record(self, index: int, call: ToolCall, result: ToolResult) -> None:
+        line = ToolLine(
+            ts=self._desk.world.stamp(),
+            turn=self._talk.turn,
+            index=index,
+            call_id=call.id,
+            name=call.name,
+            content=result.content,
+            error=result.error,
+            ids=result.ids,
+        )
+        await self._talk.append(line, flush=bool(result.ids or result.ends))
+        await self._desk.records.trace(
+            self._role.log,
+            step="tool",
+            turn=line.turn,
+            tool=call.name,
+            error=result.error,
+            result=preview(result.content),
+        )
+
+    async def _skip(self, skip: rules.Skip) -> None:
+        words = (
+            "not run: the work has ended with the call before it"
+            if skip.after
+            else prompts.words("put_off").strip()
+        )
+        for offset, call in enumerate(skip.calls):
+            await self._record(skip.first + offset, call, ToolResult(words, error=True))
+
+
+def _new(intent: Intent, arguments: JsonObject) -> JsonObject:
+    """What an intent adds to the arguments, which are on record already."""
+    return {
+        key: value
+        for key, value in intent.items()
+        if key not in arguments or arguments[key] != value
+    }
+
+
+def as_line(talk: Conversation, answer: Answer, stamp: str) -> AssistantLine:
+    """An answer as the next line of a conversation."""
+    return AssistantLine(
+        ts=stamp,
+        turn=talk.turn + 1,
+        model=talk.prefix.model if talk.prefix else "",
+        content=answer.text,
+        tool_calls=answer.calls,
+        stop=answer.stop,
+        usage=answer.usage,
+        own=answer.own,
+    )

@@ -1,0 +1,277 @@
+"""The mailroom of one agent: every message a file, each delivered exactly once.
+
+A message is delivered when the receiver's conversation has recorded its id. What
+people write is accepted first: the messages and the new memory of the inbox stand in
+one file, so that neither can be on the disk without the other.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass, replace
+from typing import TYPE_CHECKING
+
+from agiraph.core.codec import message_name, read_message, write_message
+from agiraph.core.codec.report import Good
+from agiraph.core.limits import MESSAGE_BYTES
+from agiraph.errors import AgiraphError, NotThere
+from agiraph.model.event import EventType
+from agiraph.model.message import Message
+from agiraph.model.names import COORDINATOR, EVERYONE, HUMAN, folded
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from pathlib import PurePosixPath
+
+    from agiraph.model.json import Json
+    from agiraph.runtime.desk import Desk
+
+
+DROPPED = "_inbox/"
+
+
+@dataclass(frozen=True, slots=True)
+class Accepted:
+    """What is on record of one inbox.
+
+    Attributes:
+        memory: what the reading of the inbox remembers.
+        waiting: messages that were accepted and may not be delivered yet.
+        count: how many messages it ever had; their ids count up.
+    """
+
+    memory: Json = None
+    waiting: tuple[Message, ...] = ()
+    count: int = 0
+
+
+class Mailroom:
+    """Who has mail, and what was delivered."""
+
+    def __init__(self, desk: Desk) -> None:
+        """An empty mailroom; `load` reads the newest run's messages."""
+        self._desk = desk
+        self._run = ""
+        self._number = 0
+        self._known: dict[str, Message] = {}
+        self._waiting: dict[str, list[Message]] = {}
+        self._later: dict[str, list[Message]] = {}
+
+    def load(self) -> None:
+        """Read the messages of the newest run; the receivers say what they have."""
+        desk = self._desk
+        if desk.run is None or self._run == desk.run.name:
+            return
+        self._run = desk.run.name
+        self._number, self._known = 0, {}
+        folder = desk.run_folder().messages
+        try:
+            entries = desk.world.reader.entries(folder)
+        except NotThere:
+            return
+        for entry in entries:
+            number, _, _ = entry.name.partition("_")
+            if number.isdigit():
+                self._number = max(self._number, int(number))
+                self._load_one(folder / entry.name)
+
+    def _load_one(self, path: PurePosixPath) -> None:
+        reader = self._desk.world.reader
+        try:
+            text = reader.read(path, limit=2 * MESSAGE_BYTES).decode()
+        except (AgiraphError, ValueError):
+            return  # a person's or a sync tool's file; not ours to deliver
+        found = read_message(text)
+        if not isinstance(found, Good):
+            return
+        message = found.value
+        self._known[message.id] = message
+        for receiver in self._receivers(message):
+            self._queue(receiver, message)
+
+    async def post(self, message: Message) -> None:
+        """Write a message's file, once for its id, and put it before its readers."""
+        desk = self._desk
+        if message.id in self._known:
+            return
+        if desk.run is not None:
+            self._number += 1
+            name = message_name(self._number, message.sender, message.to)
+            path = desk.run_folder().messages / name
+            data = write_message(message).encode()
+            await desk.world.durably(lambda: desk.world.pen.write(path, data))
+        self._known[message.id] = message
+        await self._announce(message)
+        for receiver in self._receivers(message):
+            self._queue(receiver, message)
+        desk.bell.ring()
+
+    async def _announce(self, message: Message) -> None:
+        desk = self._desk
+        await desk.records.event(
+            EventType.MESSAGE_SENT,
+            desk.where(worker=self._worker(message.sender)),
+            id=message.id,
+            to=message.to,
+            **{"from": message.sender},
+        )
+        if message.sender == HUMAN and message.urgent:
+            await desk.records.event(EventType.HUMAN_NUDGE, desk.where(), id=message.id)
+        if message.to in (HUMAN, EVERYONE) and message.sender != HUMAN:
+            await self.to_outbox(message.sender, message.text, message.id)
+
+    def _worker(self, name: str) -> str | None:
+        return name if self._desk.find_staff(name) else None
+
+    def _receivers(self, message: Message) -> list[str]:
+        desk = self._desk
+        if message.to == HUMAN:
+            return []
+        if message.to != EVERYONE:
+            return [self.reader_of(message.to)]
+        at_work = [s.name for s in desk.staff.values() if s.node is not None]
+        everyone = [COORDINATOR, *at_work]
+        return [name for name in everyone if folded(name) != folded(message.sender)]
+
+    def reader_of(self, name: str) -> str:
+        """Who reads what is sent to a name: itself, or the coordinator for it."""
+        if name == COORDINATOR:
+            return COORDINATOR
+        staff = self._desk.find_staff(name)
+        if staff is None or staff.node is None or staff.identity.retired:
+            return COORDINATOR
+        return staff.name
+
+    def _queue(self, receiver: str, message: Message) -> None:
+        self._waiting.setdefault(folded(receiver), []).append(message)
+        lost = message.to not in (COORDINATOR, EVERYONE, HUMAN)
+        if lost and folded(receiver) != folded(message.to):
+            self._later.setdefault(folded(message.to), []).append(message)
+
+    # --- reading
+
+    def waiting(self, reader: str, delivered: Iterable[str] = ()) -> list[Message]:
+        """What has come for a reader and is not delivered, urgent ones first."""
+        known = set(delivered)
+        mine = self._waiting.get(folded(reader), [])
+        mine[:] = [message for message in mine if message.id not in known]
+        return sorted(mine, key=lambda message: not message.urgent)
+
+    def has(self, reader: str, *, urgent: bool = False) -> bool:
+        """Whether something waits for a reader."""
+        mine = self._waiting.get(folded(reader), [])
+        return any(message.urgent or not urgent for message in mine)
+
+    def for_brief(self, worker: str, delivered: Iterable[str]) -> list[Message]:
+        """What came for a worker while it had no running node."""
+        known = set(delivered)
+        mine = self._later.pop(folded(worker), [])
+        return [message for message in mine if message.id not in known]
+
+    async def taken(self, reader: str, messages: Iterable[Message]) -> None:
+        """Note that messages are recorded in the reader's conversation."""
+        desk = self._desk
+        ids = {message.id for message in messages}
+        mine = self._waiting.get(folded(reader), [])
+        mine[:] = [message for message in mine if message.id not in ids]
+        for message in ids:
+            await desk.records.event(
+                EventType.MESSAGE_RECEIVED,
+                desk.where(worker=self._worker(reader)),
+                id=message,
+                by=reader,
+            )
+        await self._prune(ids)
+
+    # --- what people wrote
+
+    async def accept(
+        self, source: str, drafts: list[Message], memory: Json
+    ) -> list[Message]:
+        """Record an inbox's new messages and its new memory in one step.
+
+        Args:
+            source: which inbox, e.g. `_inbox.md`.
+            drafts: the messages; their ids are given here.
+            memory: what the inbox's reading is to remember.
+        """
+        state = self._read_accepted(source)
+        first = state.count + 1
+        if source.startswith(DROPPED):
+            # A name may come back when its record is long gone; the time does not.
+            first = int(self._desk.world.clock.now().timestamp() * 1000)
+        messages = [
+            replace(draft, id=f"{source}#{number}")
+            for number, draft in enumerate(drafts, first)
+        ]
+        new = Accepted(memory, (*state.waiting, *messages), state.count + len(messages))
+        await self._write_accepted(source, new)
+        for message in messages:
+            await self.post(message)
+        return messages
+
+    def memory_of(self, source: str) -> Json:
+        """The memory of an inbox as it was last recorded; None before the first."""
+        return self._read_accepted(source).memory
+
+    async def take_up(self, source: str, delivered: Iterable[str]) -> None:
+        """After a restart: put what was accepted and not delivered before its readers."""
+        known = set(delivered)
+        for message in self._read_accepted(source).waiting:
+            if message.id not in known:
+                await self.post(message)
+
+    def undelivered(self, source: str) -> bool:
+        """Whether an inbox has accepted messages that may not be delivered yet."""
+        return bool(self._read_accepted(source).waiting)
+
+    async def _prune(self, ids: set[str]) -> None:
+        for source in sorted({i.partition("#")[0] for i in ids if "#" in i}):
+            state = self._read_accepted(source)
+            left = tuple(m for m in state.waiting if m.id not in ids)
+            if len(left) != len(state.waiting):
+                await self._write_accepted(source, replace(state, waiting=left))
+
+    def _accepted(self, source: str) -> PurePosixPath:
+        return self._desk.home.state / "accepted" / (source + ".json")
+
+    def _read_accepted(self, source: str) -> Accepted:
+        try:
+            raw = self._desk.world.reader.read(self._accepted(source), limit=1 << 26)
+        except NotThere:
+            return Accepted()
+        found = json.loads(raw)
+        waiting = tuple(Message(**entry) for entry in found["waiting"])
+        return Accepted(found["memory"], waiting, found["count"])
+
+    async def _write_accepted(self, source: str, state: Accepted) -> None:
+        data = json.dumps(asdict(state), ensure_ascii=False).encode()
+        pen, path = self._desk.world.pen, self._accepted(source)
+        if source.startswith(DROPPED) and not state.waiting and state.memory is None:
+            await self._desk.world.durably(lambda: pen.remove(path))
+            return
+        await self._desk.world.durably(lambda: pen.write(path, data))
+
+    # --- what people read
+
+    async def to_outbox(self, sender: str, text: str, mark: str) -> None:
+        """Add to `_outbox.md`, once for its mark."""
+        desk = self._desk
+        marker = f"<!-- {mark} -->"
+        if marker.encode() in self._outbox_tail():
+            return
+        when = desk.world.clock.now().strftime("%Y-%m-%d %H:%M")
+        entry = f"\n## {when} · {sender} {marker}\n\n{text.strip()}\n"
+        pen = desk.world.pen
+        await desk.world.durably(
+            lambda: pen.append(desk.home.outbox, entry.encode(), flush=True)
+        )
+
+    def _outbox_tail(self) -> bytes:
+        desk = self._desk
+        entry = desk.world.reader.entry(desk.home.outbox)
+        if entry is None:
+            return b""
+        size = 64 * 1024
+        start = max(0, entry.size - size)
+        return desk.world.reader.part(desk.home.outbox, offset=start, limit=size)

@@ -1,0 +1,235 @@
+"""What happens to a node: it is made, assigned, started, and it ends."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from agiraph import prompts
+from agiraph.core import board
+from agiraph.core.brief import NodeBrief, node_brief, shortened
+from agiraph.core.codec import spec_hash, write_spec
+from agiraph.errors import ToolRefused
+from agiraph.model.event import EventType
+from agiraph.model.node import Node, NodeSpec, NodeState, NodeStatus
+from agiraph.model.usage import Spend
+from agiraph.runtime.material import Material
+
+if TYPE_CHECKING:
+    from agiraph.runtime.desk import Desk, Staff
+
+_ENDS = {
+    NodeState.COMPLETED: EventType.NODE_COMPLETED,
+    NodeState.FAILED: EventType.NODE_FAILED,
+    NodeState.CANCELLED: EventType.NODE_CANCELLED,
+    NodeState.CHECKPOINTED: EventType.NODE_CHECKPOINTED,
+}
+
+
+async def create(desk: Desk, node: str, spec: NodeSpec, *, by: str) -> Node:
+    """Write a new node's spec and put it on the board; the same again is harmless.
+
+    Raises:
+        ToolRefused: something else stands under that id.
+    """
+    text = write_spec(spec)
+    path = desk.node_folder(node).spec
+    known = desk.nodes.get(node)
+    if known is not None and known.text == text:
+        return known
+    made = await desk.world.pen.create(path, text.encode())
+    if not made and desk.world.reader.read(path, limit=len(text) * 4) != text.encode():
+        raise ToolRefused(f"the id {node!r} is taken; choose another")
+    return await put(desk, node, spec, text, by=by)
+
+
+async def put(desk: Desk, node: str, spec: NodeSpec, text: str, *, by: str) -> Node:
+    """Put an accepted spec on the board, or change the one that is there."""
+    old = desk.nodes.get(node)
+    digest = spec_hash(spec)
+    if old is None:
+        new = Node(node, spec, digest, NodeStatus(since=desk.world.stamp()), text)
+        await desk.put_node(new)
+        await desk.records.event(
+            EventType.NODE_CREATED, desk.where(node), title=new.title, by=by
+        )
+        return new
+    new = replace(old, spec=spec, digest=digest, text=text)
+    desk.nodes[node] = new
+    if digest != old.digest and old.status.state in (
+        NodeState.FAILED,
+        NodeState.CANCELLED,
+    ):
+        await back_to_pending(desk, node)
+    elif digest != old.digest and old.status.state is NodeState.COMPLETED:
+        await desk.records.event(EventType.NODE_STALE, desk.where(node))
+    desk.bell.ring()
+    return desk.nodes[node]
+
+
+async def back_to_pending(desk: Desk, node: str) -> None:
+    """A node that had ended waits for a worker again."""
+    status = desk.nodes[node].status
+    await desk.set_node(
+        node,
+        replace(status, state=NodeState.PENDING, waiting_for="", error="", worker=None),
+    )
+
+
+async def assign(desk: Desk, node: str, worker: str, attempt: int) -> None:
+    """Give a node to a worker; done once for each attempt."""
+    status = desk.nodes[node].status
+    if status.attempt >= attempt:
+        return
+    stale = board.state(desk.nodes[node], desk.nodes) is NodeState.STALE
+    await desk.set_node(
+        node,
+        replace(
+            status,
+            state=NodeState.ASSIGNED,
+            worker=worker,
+            attempt=attempt,
+            turns=0,
+            active_s=0.0,
+            error="",
+            waiting_for="",
+            partial=False,
+            released=True,
+            shown="" if stale else status.shown,
+        ),
+    )
+    await desk.records.event(EventType.NODE_ASSIGNED, desk.where(node, worker))
+
+
+async def start(desk: Desk, node: str, worker: str) -> Node:
+    """A worker takes a node in hand: refs are resolved, the status says so."""
+    status = desk.nodes[node].status
+    if status.state is NodeState.PENDING:
+        status = replace(
+            status, attempt=status.attempt + 1, turns=0, active_s=0.0, partial=False
+        )
+        await desk.records.event(EventType.NODE_ASSIGNED, desk.where(node, worker))
+    consumed = await _resolve_refs(desk, node)
+    new = await desk.set_node(
+        node,
+        replace(
+            status,
+            state=NodeState.RUNNING,
+            worker=worker,
+            consumed=consumed,
+            shown=status.shown or desk.nodes[node].digest,
+            waiting_for="",
+            error="",
+        ),
+    )
+    desk.shown.setdefault(node, new.text)
+    await desk.world.durably(
+        lambda: desk.world.pen.folder(desk.node_folder(node).scratch)
+    )
+    await desk.records.event(EventType.NODE_STARTED, desk.where(node, worker))
+    return new
+
+
+async def _resolve_refs(desk: Desk, node: str) -> tuple[tuple[str, str], ...]:
+    """Write `_refs.json`; the hashes of what the needed nodes have published."""
+    spec = desk.nodes[node].spec
+    material = Material(desk.world.reader, desk.home)
+    refs = material.refs(spec, desk.run_folder())
+    found = {
+        name: [{"path": f.path, "size": f.size, "sha256": f.sha} for f in files]
+        for name, files in refs
+    }
+    if spec.refs:
+        data = json.dumps(found, ensure_ascii=False, indent=2).encode() + b"\n"
+        path = desk.node_folder(node).refs
+        await desk.world.durably(lambda: desk.world.pen.write(path, data))
+    needed = board.dependencies(desk.nodes[node])
+    return tuple(
+        (other, desk.nodes[other].status.published)
+        for other in needed
+        if other in desk.nodes
+    )
+
+
+async def end(
+    desk: Desk, node: str, state: NodeState, *, summary: str = "", error: str = ""
+) -> None:
+    """A node has ended; the summary or the error is on record before anyone is told."""
+    status = desk.nodes[node].status
+    await desk.set_node(
+        node,
+        replace(
+            status,
+            state=state,
+            summary=summary or status.summary,
+            error=error,
+            waiting_for="",
+        ),
+    )
+    await desk.records.event(
+        _ENDS[state],
+        desk.where(node, status.worker),
+        **({"error": error} if error else {"summary": shortened(summary, 500)}),
+    )
+
+
+async def rerun(desk: Desk, node: str) -> None:
+    """A person wants a node to run again, from the start."""
+    status = desk.nodes[node].status
+    await desk.set_node(
+        node,
+        replace(
+            status,
+            state=NodeState.PENDING,
+            worker=status.worker,
+            shown="",
+            summary="",
+            error="",
+            waiting_for="",
+            released=True,
+            spend=Spend(),
+        ),
+    )
+
+
+def brief_for(desk: Desk, node: Node, staff: Staff, *, single: bool) -> str:
+    """The text that opens a node for its worker."""
+    material = Material(desk.world.reader, desk.home)
+    folder = desk.worker_folder(staff.name)
+    refs = material.listed(material.refs(node.spec, desk.run_folder()))
+    earlier = ""
+    if node.status.attempt > 1 and (node.status.summary or node.status.error):
+        words = node.status.summary or node.status.error
+        earlier = (
+            "## What was done before\n\nThis node was worked on before; `scratch/` is "
+            f"as it was left.\n\n{words}"
+        )
+    stage = f"Stage {node.spec.stage or 1}."
+    if not single:
+        stage += " The coordinator's plan is in `_plan.md`."
+    return node_brief(
+        NodeBrief(
+            date=desk.world.clock.now().strftime("%A %Y-%m-%d %H:%M %z"),
+            node=node.id,
+            spec=node.text,
+            goal=desk.run.goal if desk.run else "",
+            stage=stage,
+            memory=material.text(folder.memory),
+            notebook=material.text(folder.notebook),
+            refs=refs,
+            others=[] if single else _others(desk, staff),
+            inputs=not single and bool(material.inputs()),
+            earlier=earlier,
+            how_to_end=prompts.words("single_brief" if single else "how_to_end"),
+        )
+    )
+
+
+def _others(desk: Desk, me: Staff) -> list[str]:
+    return [
+        f"{s.name}{f', {s.identity.role}' if s.identity.role else ''}: "
+        f"{f'node {s.node}' if s.node else s.state.value}"
+        for s in desk.staff.values()
+        if s is not me and not s.identity.retired
+    ]

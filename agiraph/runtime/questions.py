@@ -1,0 +1,111 @@
+"""Questions to the person: one file each, open until the person answers."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from agiraph.core.codec import read_question, write_question
+from agiraph.core.codec.report import Good
+from agiraph.core.limits import GOAL_BYTES
+from agiraph.errors import AgiraphError, NotThere
+from agiraph.model.event import EventType
+
+if TYPE_CHECKING:
+    from agiraph.model.message import Question
+    from agiraph.runtime.desk import Desk
+
+
+def next_number(desk: Desk) -> int:
+    """The number of the next question; closed ones are never used again."""
+    numbers = [*desk.questions, *desk.answered, 0]
+    for folder in (desk.home.questions, desk.home.questions / "closed"):
+        try:
+            names = [entry.name for entry in desk.world.reader.entries(folder)]
+        except NotThere:
+            continue
+        numbers += [n for name in names if (n := number_of(name)) is not None]
+    return max(numbers) + 1
+
+
+def number_of(name: str) -> int | None:
+    """The number in `q-007.md`, or None for any other name."""
+    stem = name.removesuffix(".md")
+    if not name.endswith(".md") or not stem.startswith("q-"):
+        return None
+    digits = stem.removeprefix("q-")
+    return int(digits) if digits.isascii() and digits.isdigit() else None
+
+
+async def ask(desk: Desk, question: Question) -> None:
+    """Write the question's file, tell the person, keep it open; once for its number."""
+    if question.number in desk.answered:
+        return
+    path = desk.home.question(question.number)
+    await desk.world.durably(lambda: _make(desk, question))
+    desk.questions[question.number] = question
+    text = f"{question.text}\n\nAnswer in `{path}` or write `{question.id}: …`."
+    await desk.mail.to_outbox(question.sender, text, question.id)
+    await desk.records.event(
+        EventType.HUMAN_QUESTION,
+        desk.where(question.node, _asker(desk, question)),
+        id=question.id,
+        text=question.text[:500],
+    )
+    desk.bell.ring()
+
+
+def _asker(desk: Desk, question: Question) -> str | None:
+    return question.sender if desk.find_staff(question.sender) else None
+
+
+async def _make(desk: Desk, question: Question) -> None:
+    path = desk.home.question(question.number)
+    await desk.world.pen.create(path, write_question(question).encode())
+
+
+async def answer(desk: Desk, number: int, text: str) -> bool:
+    """Take an answer: the first one counts. Whether it was taken."""
+    question = desk.questions.pop(number, None)
+    if question is None:
+        return False
+    desk.answered[number] = replace(question, answer=text.strip())
+    await desk.journal.mark(question.id, f"answered: {text.strip()}")
+    await desk.records.event(
+        EventType.HUMAN_RESPONSE,
+        desk.where(question.node, _asker(desk, question)),
+        id=question.id,
+        text=text.strip()[:500],
+    )
+    desk.changed()
+    return True
+
+
+def load(desk: Desk) -> None:
+    """Read the question files: what is open, what was answered already."""
+    try:
+        entries = desk.world.reader.entries(desk.home.questions)
+    except NotThere:
+        return
+    for entry in entries:
+        number = number_of(entry.name)
+        if number is not None:
+            _load_one(desk, number)
+
+
+def _load_one(desk: Desk, number: int) -> None:
+    path = desk.home.question(number)
+    try:
+        text = desk.world.reader.read(path, limit=GOAL_BYTES).decode()
+    except (AgiraphError, UnicodeDecodeError):
+        return
+    found = read_question(text, path.name)
+    if not isinstance(found, Good):
+        return
+    question = found.value
+    taken = desk.journal.mark_of(question.id, "answered: ")
+    if taken is not None:
+        desk.answered[number] = replace(question, answer=taken)
+    else:
+        # An answer in the file counts once it has settled; the look will tell.
+        desk.questions[number] = replace(question, answer="")

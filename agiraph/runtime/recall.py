@@ -1,0 +1,145 @@
+"""Recalling an agent from its folder: everything that is needed to go on."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+from agiraph.core.codec import (
+    read_identity,
+    read_node_status,
+    read_run,
+    read_spec,
+    spec_hash,
+    usage_from_line,
+)
+from agiraph.core.codec.report import Good
+from agiraph.core.limits import GOAL_BYTES, LOG_BYTES
+from agiraph.errors import AgiraphError, YourError
+from agiraph.model.names import folded, name_problem
+from agiraph.model.node import Node, NodeStatus
+from agiraph.model.usage import Spend
+from agiraph.model.worker import WorkerState
+from agiraph.ports import EntryKind
+from agiraph.runtime.desk import Staff
+from agiraph.runtime.folder import newest_run
+
+if TYPE_CHECKING:
+    from pathlib import PurePosixPath
+
+    from agiraph.model.node import NodeSpec
+    from agiraph.runtime.desk import Desk
+
+
+def recall_run(desk: Desk, name: str | None = None) -> None:
+    """Read the newest run: its record, its nodes and its workers."""
+    name = name or newest_run(desk.world.reader, desk.home)
+    if name is None:
+        return
+    text = _text(desk, desk.home.run(name).record)
+    found = read_run(text) if text is not None else None
+    if not isinstance(found, Good):
+        return  # a folder that no daemon made, or that lost its record
+    desk.forget_run()
+    desk.run = found.value
+    for node in _folders(desk, desk.run_folder().nodes):
+        _recall_node(desk, node)
+    for worker in _folders(desk, desk.run_folder().workers):
+        _recall_worker(desk, worker)
+
+
+def _folders(desk: Desk, path: PurePosixPath) -> list[str]:
+    try:
+        entries = desk.world.reader.entries(path)
+    except AgiraphError:
+        return []
+    return [
+        entry.name
+        for entry in entries
+        if entry.kind is EntryKind.FOLDER and name_problem(entry.name) is None
+    ]
+
+
+def _text(desk: Desk, path: PurePosixPath) -> str | None:
+    try:
+        return desk.world.reader.read(path, limit=GOAL_BYTES).decode()
+    except (AgiraphError, UnicodeDecodeError):
+        return None
+
+
+def _recall_node(desk: Desk, name: str) -> None:
+    """A node counts once it has a status of ours; others are new to the board."""
+    folder = desk.node_folder(name)
+    status = _text(desk, folder.status)
+    if status is None:
+        return
+    found = read_node_status(status)
+    stands = found.value if isinstance(found, Good) else NodeStatus()
+    spec = _spec(desk, desk.home.accepted(folder.spec)) or _spec(desk, folder.spec)
+    if spec is None:
+        return
+    value, text = spec
+    desk.nodes[name] = Node(name, value, spec_hash(value), stands, text)
+    desk.shown[name] = text
+
+
+def _spec(desk: Desk, path: PurePosixPath) -> tuple[NodeSpec, str] | None:
+    text = _text(desk, path)
+    found = read_spec(text) if text is not None else None
+    if text is None or not isinstance(found, Good):
+        return None
+    return found.value, text
+
+
+def _recall_worker(desk: Desk, name: str) -> None:
+    folder = desk.worker_folder(name)
+    if desk.world.reader.entry(folder.status) is None:
+        return
+    text = _text(desk, desk.home.accepted(folder.identity)) or _text(
+        desk, folder.identity
+    )
+    found = read_identity(text, name) if text is not None else None
+    if text is None or not isinstance(found, Good):
+        return
+    identity = found.value
+    state = WorkerState.STOPPED if identity.retired else WorkerState.IDLE
+    desk.staff[folded(name)] = Staff(identity, state, text=text)
+
+
+def recall_spend(desk: Desk) -> None:
+    """Fill the ledger's accounts of this agent from `usage.jsonl`.
+
+    The tree's day is filled by every agent once; the daemon calls this for each agent
+    that spent today.
+    """
+    ledger, today = desk.world.ledger, desk.world.today()
+    run = desk.run.name if desk.run else ""
+    spend = Spend()
+    for call in _calls(desk):
+        tokens, usd = call.usage.total, call.cost_usd
+        if call.ts[:10] == today:
+            ledger.account(f"day:{desk.agent}:{today}").book(usd, tokens)
+            ledger.account(f"tree:{today}").book(usd, tokens)
+        if call.run == run:
+            spend = spend.plus(call.usage, usd)
+            ledger.account(f"run:{desk.agent}:{run}").book(usd, tokens)
+            if call.node is not None:
+                ledger.account(f"node:{desk.agent}:{call.node}").book(usd, tokens)
+    desk.spend = spend
+
+
+def _calls(desk: Desk):  # type: ignore[no-untyped-def]
+    try:
+        data = desk.world.reader.read(desk.home.usage, limit=LOG_BYTES)
+    except AgiraphError:
+        return
+    for raw in data.split(b"\n"):
+        try:
+            found = json.loads(raw)
+        except ValueError:
+            continue
+        if isinstance(found, dict):
+            try:
+                yield usage_from_line(found)
+            except YourError:
+                continue

@@ -1,0 +1,87 @@
+"""The records of one agent: events, usage and the traces of its nodes."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from agiraph.core.codec import event_to_json, usage_line
+from agiraph.core.limits import PREVIEW
+from agiraph.errors import Full, NotThere, ReadOnly
+from agiraph.model.event import Event, EventType
+from agiraph.model.usage import ModelCall
+
+if TYPE_CHECKING:
+    from pathlib import PurePosixPath
+
+    from agiraph.model.json import Json, JsonObject
+    from agiraph.model.layout import Home
+    from agiraph.model.usage import Usage
+    from agiraph.runtime.world import World
+
+
+@dataclass(frozen=True, slots=True)
+class Where:
+    """What a record is about, beyond the agent."""
+
+    run: str | None = None
+    node: str | None = None
+    worker: str | None = None
+    stage: int | None = None
+
+
+class Records:
+    """Appends to the logs; a log that cannot be written never stops the work."""
+
+    def __init__(self, world: World, home: Home) -> None:
+        """The logs of the agent at `home`."""
+        self._world = world
+        self._home = home
+
+    async def event(self, kind: EventType, where: Where, **data: Json) -> None:
+        """One line of `events.jsonl`, and one of the daemon's log."""
+        event = Event(
+            kind,
+            self._home.agent,
+            run=where.run,
+            node=where.node,
+            worker=where.worker,
+            data=data,
+        )
+        await self._line(self._home.events, event_to_json(event, self._world.stamp()))
+        self._world.say(event)
+
+    async def usage(
+        self, model: str, where: Where, usage: Usage, cost_usd: float | None
+    ) -> None:
+        """One line of `usage.jsonl` for one model call."""
+        call = ModelCall(
+            ts=self._world.stamp(),
+            model=model,
+            usage=usage,
+            cost_usd=cost_usd,
+            run=where.run,
+            stage=where.stage,
+            node=where.node,
+            worker=where.worker,
+        )
+        await self._line(self._home.usage, usage_line(call))
+
+    async def trace(self, log: PurePosixPath | None, **entry: Json) -> None:
+        """One line of a node's `log.jsonl`; nothing for the coordinator."""
+        if log is not None:
+            await self._line(log, {"ts": self._world.stamp(), **entry})
+
+    async def _line(self, path: PurePosixPath, entry: JsonObject) -> None:
+        text = json.dumps(entry, ensure_ascii=False)
+        try:
+            await self._world.pen.append(path, text.encode() + b"\n", flush=False)
+        except (Full, ReadOnly, NotThere) as fault:
+            self._world.remark(f"{path} could not be written: {fault}")
+
+
+def preview(text: str) -> str:
+    """The beginning of a result, for records."""
+    flat = " ".join(text.split())
+    return flat if len(flat) <= PREVIEW else flat[: PREVIEW - 1] + "…"

@@ -1,0 +1,154 @@
+"""Runs: opened for a goal, divided into stages, ended with a result."""
+
+from __future__ import annotations
+
+import posixpath
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from agiraph.core.board import state
+from agiraph.errors import NotThere
+from agiraph.model.event import EventType
+from agiraph.model.run import Contract, Run, RunState, Stage
+from agiraph.runtime import publishing
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from agiraph.runtime.desk import Desk
+
+
+async def open_run(desk: Desk) -> None:
+    """Open the next run for the goal in force."""
+    goal = desk.goal
+    if goal is None:
+        raise LookupError("a run is opened without a goal")
+    desk.forget_run()
+    run = Run(
+        name=_next_name(desk),
+        state=RunState.OPEN,
+        opened=desk.world.stamp(),
+        goal=goal.body,
+        goal_hash=desk.goal_digest,
+        key=goal.settings.run,
+    )
+    await desk.set_run(run)
+    folder = desk.home.run(run.name)
+    for path in (folder.nodes, folder.workers, folder.messages, folder.scratch):
+        await desk.world.pen.folder(path)
+    desk.mail.load()
+    await desk.records.event(EventType.AGENT_STARTED, desk.where())
+
+
+def _next_name(desk: Desk) -> str:
+    today = desk.world.today()
+    try:
+        names = {entry.name for entry in desk.world.reader.entries(desk.home.runs)}
+    except NotThere:
+        names = set()
+    number = 1
+    while f"{today}-{number:02d}" in names:
+        number += 1
+    return f"{today}-{number:02d}"
+
+
+async def reopen(desk: Desk) -> None:
+    """A node was added to a run that had ended: it goes on."""
+    if desk.run is not None and not desk.run.state.open:
+        await desk.set_run(replace(desk.run, state=RunState.REOPENED, ended=""))
+
+
+async def end_run(
+    desk: Desk, how: RunState, *, reason: str = "", summary: str = ""
+) -> None:
+    """Record that the run has ended, and say so."""
+    if desk.run is None:
+        return
+    await desk.set_run(
+        replace(
+            desk.run,
+            state=how,
+            ended=desk.world.stamp(),
+            reason=reason,
+            summary=summary or desk.run.summary,
+        )
+    )
+    await desk.write_board()
+    kind = {
+        RunState.COMPLETED: EventType.AGENT_COMPLETED,
+        RunState.FAILED: EventType.AGENT_FAILED,
+    }.get(how, EventType.AGENT_STOPPED)
+    await desk.records.event(kind, desk.where(), reason=reason or summary[:200])
+
+
+async def finish(desk: Desk, summary: str, artifacts: Sequence[str]) -> None:
+    """Write the result, publish the run's scratch, end the run; twice is harmless."""
+    folder = desk.run_folder()
+    if publishing.has_content(desk, folder.scratch):
+        await publishing.swap(desk, folder.scratch, folder.published)
+    await write_output(desk, summary, artifacts)
+    if desk.run is not None and desk.run.state.open:
+        await _close_stage(desk, "")
+        await end_run(desk, RunState.COMPLETED, summary=summary)
+
+
+async def write_output(desk: Desk, summary: str, artifacts: Sequence[str]) -> None:
+    """`_output.md`: the summary, links to the artifacts, paths and cost."""
+    folder = desk.run_folder()
+    parts = [summary.strip()]
+    links = [f"- [{path}]({_link(path)})" for path in artifacts]
+    if links:
+        parts.append("## Artifacts\n\n" + "\n".join(links))
+    parts.append("\n".join(["---", "", *_facts(desk)]))
+    data = ("\n\n".join(parts) + "\n").encode()
+    await desk.world.durably(lambda: desk.world.pen.write(folder.output, data))
+
+
+def _link(path: str) -> str:
+    plain = path.removeprefix("run/").removeprefix("./")
+    if plain.startswith("scratch/"):
+        plain = "published/" + plain.removeprefix("scratch/")
+    return posixpath.normpath(plain).replace(" ", "%20")
+
+
+def _facts(desk: Desk) -> list[str]:
+    folder = desk.run_folder()
+    lines = [f"Run `{folder.path}`"]
+    if publishing.has_content(desk, folder.published):
+        lines.append(f"Files: `{folder.published}/`")
+    done = [n for n in desk.nodes.values() if state(n, desk.nodes).ended]
+    if done:
+        lines.append(f"Nodes: {len(done)}; see [_board.md](_board.md)")
+    spend = desk.spend
+    cost = "cost unknown" if spend.cost_usd is None else f"${spend.cost_usd:.4f}"
+    lines.append(f"Spent: {spend.turns} turns, {spend.usage.total:,} tokens, {cost}")
+    return [f"- {line}" for line in lines]
+
+
+async def reconvene(
+    desk: Desk, number: int, assessment: str, title: str, contract: Contract
+) -> None:
+    """Close stage `number - 1` with an assessment and open stage `number`, once."""
+    run = desk.run
+    if run is None or any(stage.number == number for stage in run.stages):
+        return
+    await _close_stage(desk, assessment)
+    run = desk.run
+    if run is None:
+        return
+    stage = Stage(number, title, contract, opened=desk.world.stamp())
+    await desk.set_run(replace(run, stages=(*run.stages, stage)))
+    await desk.records.event(
+        EventType.STAGE_STARTED, desk.where(), title=title, number=number
+    )
+
+
+async def _close_stage(desk: Desk, assessment: str) -> None:
+    run = desk.run
+    if run is None or not run.stages or run.stages[-1].closed:
+        return
+    last = replace(run.stages[-1], closed=desk.world.stamp(), assessment=assessment)
+    await desk.set_run(replace(run, stages=(*run.stages[:-1], last)))
+    await desk.records.event(
+        EventType.STAGE_RECONVENED, desk.where(), assessment=assessment[:500]
+    )

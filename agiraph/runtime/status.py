@@ -1,0 +1,155 @@
+"""The agent's `_status.md`: written when its state changes, counters now and then."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from agiraph.core import board
+from agiraph.core.brief import shortened
+from agiraph.core.codec import write_agent_status
+from agiraph.core.limits import COUNTERS_EVERY
+from agiraph.core.standing import Facts, standing
+from agiraph.errors import NotThere
+from agiraph.model.agent import AgentState, AgentStatus, Permission
+from agiraph.model.event import EventType
+
+if TYPE_CHECKING:
+    from agiraph.runtime.desk import Desk
+
+_EVENTS = {
+    AgentState.PAUSED: EventType.AGENT_PAUSED,
+    AgentState.WAITING_FOR_HUMAN: EventType.AGENT_WAITING,
+}
+
+
+class StatusPage:
+    """Writes the page, and the events that go with a change of state."""
+
+    def __init__(self, desk: Desk) -> None:
+        """Nothing has been written yet."""
+        self._desk = desk
+        self._shown: tuple[object, ...] = ()
+        self._state: AgentState | None = None
+        self._since = ""
+        self._written = -COUNTERS_EVERY
+        self._spent = desk.spend
+
+    def due(self) -> float | None:
+        """Seconds until the counters are to be written; None when they are."""
+        if self._spent == self._desk.spend:
+            return None
+        now = self._desk.world.clock.monotonic()
+        return max(self._written + COUNTERS_EVERY - now, 0.0)
+
+    async def write(self) -> None:
+        """Bring the page up to date, if what it says has changed."""
+        desk = self._desk
+        state, waiting_for = standing(facts(desk))
+        if state is not self._state:
+            await self._changed(state)
+        shown = self._facts(state, waiting_for)
+        now = desk.world.clock.monotonic()
+        counters = now - self._written >= COUNTERS_EVERY and self._spent != desk.spend
+        if shown == self._shown and not counters:
+            return
+        self._shown, self._written, self._spent = shown, now, desk.spend
+        page = write_agent_status(self._page(state, waiting_for)).encode()
+        try:
+            await desk.world.durably(
+                lambda: desk.world.pen.write(desk.home.status, page)
+            )
+        except NotThere:
+            return  # the home is gone; so is its page
+
+    async def _changed(self, state: AgentState) -> None:
+        desk, before = self._desk, self._state
+        self._state = state
+        self._since = desk.world.stamp()
+        if state in _EVENTS:
+            await desk.records.event(_EVENTS[state], desk.where())
+        elif before in _EVENTS:
+            await desk.records.event(EventType.AGENT_RESUMED, desk.where())
+
+    def _facts(self, state: AgentState, waiting_for: str) -> tuple[object, ...]:
+        desk = self._desk
+        return (
+            state,
+            waiting_for,
+            desk.run.name if desk.run else "",
+            desk.run.state if desk.run else None,
+            desk.stage,
+            desk.error,
+            tuple(desk.questions),
+            desk.last_mail,
+            self._nodes(),
+            self._workers(),
+            desk.world.trouble,
+            desk.settings,
+        )
+
+    def _nodes(self) -> tuple[tuple[str, int], ...]:
+        nodes = self._desk.nodes
+        counts = Counter(board.state(node, nodes).value for node in nodes.values())
+        return tuple(counts.items())
+
+    def _workers(self) -> tuple[tuple[str, str], ...]:
+        return tuple(
+            (staff.name, f"node {staff.node}" if staff.node else staff.state.value)
+            for staff in self._desk.staff.values()
+        )
+
+    def _page(self, state: AgentState, waiting_for: str) -> AgentStatus:
+        desk = self._desk
+        when, words = desk.last_mail
+        last = f"{when}: {shortened(words, 60)}" if when else ""
+        return AgentStatus(
+            state=state,
+            since=self._since,
+            run=desk.run.name if desk.run else "",
+            stage=desk.stage,
+            spend=desk.spend,
+            waiting_for=waiting_for,
+            error=desk.error or desk.world.trouble,
+            model=", ".join(desk.settings.model) or desk.world.models.default(),
+            last_message=last,
+            questions=tuple(
+                f"{q.id}: {shortened(q.text, 120)}" for q in desk.questions.values()
+            ),
+            nodes=self._nodes(),
+            workers=self._workers(),
+            permissions=permissions_note(desk),
+        )
+
+
+def permissions_note(desk: Desk) -> str:
+    """What a person should know of the permissions in force."""
+    permissions = desk.settings.permissions
+    notes = []
+    if permissions.bash is Permission.SANDBOX:
+        notes.append(
+            "bash: sandbox means its own process group and a scrubbed environment; "
+            "there is no sandbox yet"
+        )
+    asks = [
+        name
+        for name in ("bash", "web", "write", "spawn", "schedule", "reconvene")
+        if getattr(permissions, name) is Permission.ASK
+    ]
+    if asks:
+        notes.append(f"{', '.join(asks)}: ask denies until approvals are built")
+    return "; ".join(notes)
+
+
+def facts(desk: Desk) -> Facts:
+    """What the agent's standing is worked out from."""
+    return Facts(
+        broken=desk.error or ("" if desk.goal else "there is no good GOAL.md"),
+        paused=desk.is_paused,
+        run=desk.run.state if desk.run else None,
+        active=len(desk.active),
+        held=dict(desk.held),
+        questions=tuple(question.id for question in desk.questions.values()),
+        queued=desk.world.runs.waits(desk.agent),
+        startable=bool(board.startable(desk.nodes)),
+    )

@@ -1,0 +1,293 @@
+"""The supervisor of one agent: it starts loops, ends them, and answers for them."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING
+
+from agiraph.core import board
+from agiraph.core import turn as rules
+from agiraph.core.limits import CRASHES
+from agiraph.errors import AgiraphError, NotThere, ProviderFault
+from agiraph.model.event import EventType
+from agiraph.model.names import COORDINATOR, folded
+from agiraph.model.node import NodeState
+from agiraph.model.run import RunState
+from agiraph.model.worker import Identity, WorkerState
+from agiraph.runtime import nodes, publishing, runs, staffing
+from agiraph.runtime.conversation import Conversation
+from agiraph.runtime.coordinator import Coordinator
+from agiraph.runtime.news import News
+from agiraph.runtime.status import StatusPage
+from agiraph.runtime.toolbox import toolbox
+from agiraph.runtime.worker import Worker
+
+if TYPE_CHECKING:
+    from collections.abc import Coroutine, Mapping
+
+    from agiraph.model.node import Node
+    from agiraph.ports import Tool
+    from agiraph.runtime.agent import Agent
+    from agiraph.runtime.desk import Desk, Staff
+
+
+class Supervisor:
+    """Runs the loops of one agent until there is nothing left to do."""
+
+    def __init__(self, agent: Agent, edges: Mapping[str, Tool]) -> None:
+        """`edges`: the tools on files and processes, the same for every agent."""
+        self._agent = agent
+        self._desk: Desk = agent.desk
+        self._edges = edges
+        self._talk: Conversation | None = None
+        self._news: News | None = None
+        self._tasks: dict[str, asyncio.Task[None]] = {}
+        self._crashes: dict[str, int] = {}
+        self._page = StatusPage(self._desk)
+
+    # --- whether and when
+
+    def wants(self) -> bool:
+        """Whether there is something to run; asked after every look."""
+        desk = self._desk
+        if self._agent.gone or desk.goal is None or desk.error:
+            return False
+        return desk.run_open or desk.mail.has(COORDINATOR)
+
+    async def run(self) -> None:
+        """Start what can start, until nothing is left; ends its loops when cancelled."""
+        desk = self._desk
+        left = await desk.world.shell.end_left_behind(desk.agent)
+        if left:
+            desk.world.remark(
+                f"{desk.agent}: ended {left} commands left by a dead daemon"
+            )
+        async with asyncio.TaskGroup() as group:
+            while await self._dispatch(group):
+                await self._page.write()
+                await desk.bell.wait(self._alarm())
+            for task in self._tasks.values():
+                task.cancel()
+        await self._page.write()
+
+    async def write_status(self) -> None:
+        """Bring `_status.md` up to date without running anything."""
+        await self._page.write()
+
+    def _alarm(self) -> float | None:
+        """Seconds until something falls due by itself."""
+        run = self._desk.run
+        due = self._page.due()
+        if run is not None and run.stages and not run.stages[-1].closed:
+            limit = run.stages[-1].contract.timeout
+            left = limit - self._desk.stage_age() if limit is not None else -1.0
+            if left > 0:
+                return left if due is None else min(left, due)
+        return due
+
+    # --- one round
+
+    async def _dispatch(self, group: asyncio.TaskGroup) -> bool:
+        desk = self._desk
+        self._reap()
+        if self._agent.gone or desk.goal is None:
+            return False
+        self._end_cancelled()
+        if not desk.is_paused:
+            self._coordinator(group)
+            await self._workers(group)
+        await self._end_without_coordinator()
+        await desk.write_board()
+        return bool(self._tasks) or self.wants()
+
+    def _reap(self) -> None:
+        self._tasks = {n: task for n, task in self._tasks.items() if not task.done()}
+
+    def _end_cancelled(self) -> None:
+        nodes_now = self._desk.nodes
+        for name, task in self._tasks.items():
+            node = nodes_now.get(name.removeprefix("node:"))
+            if node is not None and node.status.state is NodeState.CANCELLED:
+                task.cancel()
+        if not self._desk.run_open and self._desk.run is not None:
+            if self._desk.run.state is RunState.STOPPED:
+                for task in self._tasks.values():
+                    task.cancel()
+
+    def _start(
+        self, group: asyncio.TaskGroup, name: str, work: Coroutine[None, None, None]
+    ) -> None:
+        task = group.create_task(self._guarded(name, work), name=name)
+        task.add_done_callback(lambda _: self._desk.bell.ring())
+        self._tasks[name] = task
+
+    async def _guarded(self, name: str, work: Coroutine[None, None, None]) -> None:
+        """The one place where a surprise ends: recorded, at this agent alone."""
+        try:
+            await work
+        except NotThere as gone:
+            self._desk.world.remark(f"{self._desk.agent}: {gone}")
+        except AgiraphError as fault:
+            await self._broken(name, str(fault))
+        except Exception as bug:  # noqa: BLE001 - an agent's edge: the daemon goes on
+            self._crashes[name] = self._crashes.get(name, 0) + 1
+            self._desk.world.trace(bug)
+            if self._crashes[name] >= CRASHES:
+                words = f"a fault in Agiraph itself ({type(bug).__name__}: {bug})"
+                await self._broken(name, words)
+
+    async def _broken(self, name: str, words: str) -> None:
+        desk = self._desk
+        if name.startswith("node:"):
+            await nodes.end(
+                desk, name.removeprefix("node:"), NodeState.FAILED, error=words
+            )
+            return
+        desk.error = words
+        await desk.records.event(EventType.AGENT_FAILED, desk.where(), words=words)
+        desk.bell.ring()
+
+    # --- the coordinator
+
+    def _coordinator(self, group: asyncio.TaskGroup) -> None:
+        desk = self._desk
+        if COORDINATOR in self._tasks or not desk.settings.coordinator:
+            return
+        if self._talk is None or self._news is None:
+            self._talk = Conversation(desk.world, desk.home.conversation)
+            self._talk.load()
+            self._news = News(desk, self._talk)
+        by_people = desk.run is not None and desk.run.state is RunState.REOPENED
+        mail = desk.mail.waiting(COORDINATOR, self._talk.delivered)
+        if mail or (desk.run_open and not by_people):
+            loop = Coordinator(desk, self._talk, self._news)
+            loop.tools = toolbox(desk, self._talk, loop, self._edges)
+            self._start(group, COORDINATOR, loop.run())
+
+    async def _end_without_coordinator(self) -> None:
+        """Where nodes are people's alone, the run ends when none is open."""
+        desk = self._desk
+        if desk.run is None or not desk.run_open or COORDINATOR in self._tasks:
+            return
+        alone = not desk.settings.coordinator
+        if not alone and desk.run.state is not RunState.REOPENED:
+            return
+        if desk.nodes and not board.open_nodes(desk.nodes) and not self._tasks:
+            await runs.end_run(desk, RunState.COMPLETED, reason="no node is open")
+
+    # --- workers
+
+    async def _workers(self, group: asyncio.TaskGroup) -> None:
+        desk = self._desk
+        if desk.run is None or not desk.run_open:
+            return
+        for node in list(desk.nodes.values()):
+            if node.status.state.at_work or node.status.state is NodeState.HELD:
+                await self._resume(group, node)
+        for node in board.startable(desk.nodes):
+            if f"node:{node.id}" in self._tasks:
+                continue
+            name = board.choose_worker(node, desk.nodes, desk.hands())
+            if name is None or not desk.places.claim(name):
+                continue
+            staff = desk.find_staff(name) or await self._hire(node, name)
+            await nodes.start(desk, node.id, staff.name)
+            await self._go(group, node.id, staff, placed=True)
+
+    async def _resume(self, group: asyncio.TaskGroup, node: Node) -> None:
+        """After a restart: a node that was in hand goes on where it was."""
+        task = f"node:{node.id}"
+        worker = node.status.worker
+        if task in self._tasks or worker is None:
+            return
+        if node.status.state is NodeState.ASSIGNED:
+            return  # it is started like a new one, once its worker is free
+        staff = self._desk.find_staff(worker) or await self._hire(node, worker)
+        if staff.node is None:
+            await self._go(group, node.id, staff, placed=False)
+
+    async def _hire(self, node: Node, name: str) -> Staff:
+        asked = node.spec.worker
+        identity = asked if isinstance(asked, Identity) else Identity(name=name)
+        if folded(identity.name) != folded(name):
+            identity = Identity(name=name)
+        return await staffing.hire(self._desk, identity)
+
+    async def _go(
+        self, group: asyncio.TaskGroup, node: str, staff: Staff, *, placed: bool
+    ) -> None:
+        desk = self._desk
+        await desk.set_staff(staff, WorkerState.BUSY, node)
+        await desk.records.event(EventType.WORKER_BUSY, desk.where(node, staff.name))
+        talk = Conversation(desk.world, desk.worker_folder(staff.name).conversation)
+        talk.load()
+        worker = Worker(desk, staff, desk.nodes[node], talk)
+        worker.placed = placed
+        worker.tools = toolbox(desk, talk, worker, self._edges)
+        self._start(group, f"node:{node}", self._work(worker, staff, node))
+
+    async def _work(self, worker: Worker, staff: Staff, node: str) -> None:
+        """One assignment from its brief to its end; then the worker is free."""
+        desk = self._desk
+        try:
+            await self._to_the_end(worker, node)
+            if desk.nodes[node].status.state is NodeState.COMPLETED:
+                await self._after(worker, staff, node)
+        finally:
+            if staff.node == node:
+                staff.node, staff.state = None, WorkerState.IDLE
+        await desk.set_staff(
+            staff,
+            WorkerState.STOPPED if staff.identity.retired else WorkerState.IDLE,
+            None,
+        )
+        await desk.records.event(EventType.WORKER_IDLE, desk.where(worker=staff.name))
+
+    async def _to_the_end(self, worker: Worker, node: str) -> None:
+        try:
+            end = await worker.run()
+        except TimeoutError:
+            await self._failed(node, "timeout: its time was used up")
+            return
+        except ProviderFault as fault:
+            await self._failed(node, str(fault))
+            return
+        match end.why:
+            case rules.Why.DONE:
+                if worker.single:
+                    await self._single(worker, node)
+            case rules.Why.TURNS:
+                await self._failed(node, f"max_turns: {end.note}")
+            case rules.Why.STUCK:
+                await self._failed(node, f"stuck: {end.note}")
+            case rules.Why.SILENT:
+                await self._failed(
+                    node, "no_publish: it ended its turns without publishing"
+                )
+            case rules.Why.REFUSED:
+                await self._failed(node, f"refused by the model: {end.note}")
+
+    async def _failed(self, node: str, words: str) -> None:
+        if not self._desk.nodes[node].status.state.ended:
+            await nodes.end(self._desk, node, NodeState.FAILED, error=words)
+
+    async def _single(self, worker: Worker, node: str) -> None:
+        """A single inference: its answer is the deliverable."""
+        desk, text = self._desk, worker.answer
+        folder = desk.node_folder(node)
+        if desk.nodes[node].status.state.ended:
+            return
+        answer = folder.scratch / "answer.md"
+        if not publishing.has_content(desk, folder.published):
+            await desk.world.durably(
+                lambda: desk.world.pen.write(answer, text.strip().encode() + b"\n")
+            )
+        work = publishing.Deliverable(node, text.strip()[:500], partial=False)
+        await publishing.publish(desk, work)
+
+    async def _after(self, worker: Worker, staff: Staff, node: str) -> None:
+        """What the worker carries on: its history, and what it learned."""
+        learned = ""
+        if self._desk.settings.reflection and not worker.single:
+            learned = await worker.look_back()
+        await staffing.remember(self._desk, staff, node, learned)

@@ -1,0 +1,410 @@
+"""A harnessed worker on one node: its brief, its places, its end."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from agiraph import prompts
+from agiraph.core import turn as rules
+from agiraph.core.brief import diff_text, mail_text, notice, same_prefix, system_text
+from agiraph.core.codec import spec_hash
+from agiraph.core.limits import COUNTERS_EVERY
+from agiraph.errors import ProviderFault
+from agiraph.model.conversation import Kind, SystemLine, ToolLine, UserLine
+from agiraph.model.event import EventType
+from agiraph.model.node import NodeState
+from agiraph.model.tool import Who
+from agiraph.model.worker import WorkerState
+from agiraph.ports import Seat
+from agiraph.runtime.asker import Asker, Spender
+from agiraph.runtime.loop import Loop, as_line
+from agiraph.runtime.nodes import brief_for
+from agiraph.tools.registry import guidance_for, specs_for
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Mapping
+
+    from agiraph.model.conversation import Answer
+    from agiraph.model.node import Node
+    from agiraph.model.usage import Usage
+    from agiraph.ports import Tool
+    from agiraph.runtime.conversation import Conversation
+    from agiraph.runtime.desk import Desk, Staff
+    from agiraph.runtime.records import Where
+
+LOOK_BACK_SECONDS = 120.0
+
+
+class Worker:
+    """A worker's side of its loop, for one assignment of one node."""
+
+    def __init__(
+        self, desk: Desk, staff: Staff, node: Node, talk: Conversation
+    ) -> None:
+        """A place among the workers is claimed already where `placed` is set."""
+        self._desk = desk
+        self._staff = staff
+        self._node = node.id
+        self._talk = talk
+        self._asker = Asker(desk, talk, self)
+        self._entered = False
+        self.placed = False
+        self._timer: asyncio.Timeout | None = None
+        self._started = 0.0
+        self._written = 0.0
+        self.tools: Mapping[str, Tool] = {}
+        self.name = staff.name
+        self.log = desk.node_folder(node.id).log
+        self.answer = ""
+        self.single = (node.spec.max_turns or desk.settings.limits.max_turns) == 1
+
+    @property
+    def node(self) -> Node:
+        """The node as it stands now."""
+        return self._desk.nodes[self._node]
+
+    @property
+    def mark(self) -> str:
+        """The id of this assignment's brief."""
+        return f"brief:{self._node}:{self.node.status.attempt}"
+
+    async def run(self) -> rules.End:
+        """Work until the turn ends.
+
+        Raises:
+            TimeoutError: the node's time is used up.
+        """
+        limits = self._desk.settings.limits
+        most = self.node.spec.max_turns or limits.max_turns
+        try:
+            async with asyncio.timeout(None) as self._timer:
+                await self._open()
+                turns = self._talk.turns_since(self.mark)
+                loop = Loop(self._desk, self._talk, self)
+                return await loop.run(turns=turns, max_turns=most)
+        finally:
+            self._leave()
+
+    # --- who it is
+
+    def loop_name(self) -> str:
+        """Its steps are `2026-11-21-01/alice/1.2.0`."""
+        return f"{self._desk.run_folder().name}/{self.name}"
+
+    def where(self) -> Where:
+        """Its records name its node and itself."""
+        return self._desk.where(self._node, self.name)
+
+    def seat(self, step: str) -> Seat:
+        """The worker's seat."""
+        desk = self._desk
+        return Seat(
+            agent=desk.agent,
+            run=desk.run_folder().name,
+            node=self._node,
+            worker=self.name,
+            step=step,
+            permissions=desk.settings.permissions,
+            shared=desk.shared(),
+            agent_memory=self._staff.identity.agent_memory.value,
+        )
+
+    async def before(self, tool: str) -> None:
+        """A worker's run is open."""
+
+    # --- places, clocks and parking
+
+    async def ready(self) -> None:
+        """Wait while paused; hold a place among the workers and the runs."""
+        desk = self._desk
+        while desk.is_paused:
+            async with self._parked():
+                await desk.bell.until(lambda: not desk.is_paused)
+        await self._enter()
+
+    async def _enter(self) -> None:
+        if self._entered:
+            return
+        desk = self._desk
+        if not self.placed:
+            await desk.places.enter(self.name)
+        self.placed = True
+        await desk.world.runs.enter(desk.agent)
+        self._entered = True
+        desk.active.add(self.name)
+        self._started = desk.world.clock.monotonic()
+        if self._timer is not None:
+            left = self._limit - self.node.status.active_s
+            self._timer.reschedule(asyncio.get_running_loop().time() + max(left, 0.0))
+
+    @property
+    def _limit(self) -> float:
+        return self.node.spec.timeout or self._desk.settings.limits.timeout
+
+    def _leave(self) -> None:
+        desk = self._desk
+        if self.placed:
+            self.placed = False
+            desk.places.leave(self.name)
+        if not self._entered:
+            return
+        self._entered = False
+        self._count_time()
+        if self._timer is not None and self._timer.when() is not None:
+            self._stop_timer()
+        desk.active.discard(self.name)
+        desk.world.runs.leave(desk.agent)
+        desk.bell.ring()
+
+    def _stop_timer(self) -> None:
+        if self._timer is not None and not self._timer.expired():
+            try:
+                self._timer.reschedule(None)
+            except RuntimeError:
+                return  # the context is being left; there is nothing to stop
+
+    def _count_time(self) -> None:
+        now = self._desk.world.clock.monotonic()
+        node = self.node
+        status = replace(
+            node.status, active_s=node.status.active_s + now - self._started
+        )
+        self._started = now
+        self._desk.nodes[self._node] = replace(node, status=status)
+
+    @asynccontextmanager
+    async def _parked(self) -> AsyncIterator[None]:
+        self._leave()
+        yield
+        await self._enter()
+
+    @asynccontextmanager
+    async def parked(self, state: NodeState, words: str) -> AsyncIterator[None]:
+        """Parked inside a tool: no place, no clock, and the board says why."""
+        desk = self._desk
+        human = state is NodeState.WAITING_FOR_HUMAN
+        self._leave()
+        await desk.set_state(self._node, state, waiting_for=words)
+        await desk.set_staff(
+            self._staff,
+            WorkerState.WAITING_FOR_HUMAN if human else WorkerState.BUSY,
+            self._node,
+        )
+        await desk.records.event(EventType.NODE_WAITING, self.where(), words=words)
+        yield
+        await self._enter()
+        await desk.set_state(self._node, NodeState.RUNNING)
+        await desk.set_staff(self._staff, WorkerState.BUSY, self._node)
+        await desk.records.event(EventType.NODE_RESUMED, self.where())
+
+    @asynccontextmanager
+    async def held(self, words: str) -> AsyncIterator[None]:
+        """Held: the node shows it until the context ends."""
+        desk = self._desk
+        desk.held[self._node] = words
+        await desk.records.event(EventType.NODE_HELD, self.where(), words=words)
+        try:
+            async with self.parked(NodeState.HELD, words):
+                yield
+        finally:
+            desk.held.pop(self._node, None)
+
+    # --- what it is told
+
+    def prefix(self) -> SystemLine:
+        """The frozen first line of this node's session."""
+        desk, identity = self._desk, self._staff.identity
+        specs = () if self.single else specs_for(Who.WORKER, self._allowed())
+        who = f"You are {identity.name}" + (
+            f", {identity.role}" if identity.role else ""
+        )
+        tools = ("## Tools", guidance_for(spec.name for spec in specs)) if specs else ()
+        content = system_text(
+            prompts.words("single" if self.single else "worker"),
+            *tools,
+            f"## Who you are (identity.md)\n\n{who}.\n\n{identity.text}",
+        )
+        return SystemLine(
+            ts=desk.world.stamp(),
+            session=self._talk.session + 1,
+            model=self._model(),
+            content=content,
+            tools=specs,
+            node=self._node,
+        )
+
+    def _allowed(self) -> tuple[str, ...] | None:
+        mine, agents = self._staff.identity.tools, self._desk.settings.tools
+        if mine is None or agents is None:
+            return mine if agents is None else agents
+        return tuple(tool for tool in mine if tool in agents)
+
+    def _model(self) -> str:
+        settings, identity = self._desk.settings, self._staff.identity
+        chain = identity.model or settings.worker_model or settings.model
+        return chain[0] if chain else self._desk.world.models.default()
+
+    async def _open(self) -> None:
+        """Open this node's session, or go on with it where it was left."""
+        desk, talk = self._desk, self._talk
+        if self.mark in talk.delivered and talk.prefix is not None:
+            return
+        old = talk.prefix
+        goes_on = (
+            old is not None
+            and old.node == self._node
+            and self.node.status.attempt > 1
+            and self.node.status.shown == self.node.digest
+            and same_prefix(old, self.prefix())
+        )
+        if goes_on:
+            await self._settle_open()
+            text = notice("[your node was assigned to you again; go on where you were]")
+        else:
+            await talk.append(self.prefix(), flush=False)
+            text = brief_for(desk, self.node, self._staff, single=self.single)
+        line = UserLine(desk.world.stamp(), text, Kind.BRIEF, "agiraph", (self.mark,))
+        await talk.append(line, flush=True)
+        for message in desk.mail.for_brief(self.name, talk.delivered):
+            await self._deliver(message.id, message.sender, message.text)
+
+    async def _settle_open(self) -> None:
+        """Give results to calls that a restart cut off after their effect was there."""
+        calls, done = self._talk.open_calls()
+        for index, call in enumerate(calls[done:], done):
+            line = ToolLine(
+                self._desk.world.stamp(),
+                self._talk.turn,
+                index,
+                call.id,
+                call.name,
+                prompts.words("interrupted"),
+                error=True,
+            )
+            await self._talk.append(line, flush=False)
+
+    async def take_in(self) -> None:
+        """Append a changed spec and what has come by mail."""
+        desk, talk = self._desk, self._talk
+        node = self.node
+        if node.status.shown != node.digest:
+            old = desk.shown.get(self._node, "")
+            text = notice(
+                "[your task was changed]", diff_text("_spec.md", old, node.text)
+            )
+            line = UserLine(desk.world.stamp(), text, Kind.NOTICE, "agiraph")
+            await talk.append(line, flush=True)
+            await desk.set_node(
+                self._node, replace(node.status, shown=spec_hash(node.spec))
+            )
+            desk.shown[self._node] = node.text
+        mail = desk.mail.waiting(self.name, talk.delivered)
+        for message in mail:
+            await self._deliver(message.id, message.sender, message.text)
+        if mail:
+            await talk.flush()
+            await desk.mail.taken(self.name, mail)
+
+    async def _deliver(self, ident: str, sender: str, text: str) -> None:
+        stamp = self._desk.world.stamp()
+        body = mail_text(sender, text)
+        line = UserLine(stamp, body, Kind.MAIL, sender, (ident,))
+        await self._talk.append(line, flush=False)
+
+    def urgent(self) -> bool:
+        """Urgent mail and a changed spec go ahead of the calls left."""
+        changed = self.node.status.shown != self.node.digest
+        return changed or self._desk.mail.has(self.name, urgent=True)
+
+    # --- asking and resting
+
+    async def ask(self) -> Answer | None:
+        """One model call, on the node's account."""
+        spec = self.node.spec
+        answered = await self._asker.ask(
+            Spender(self.name, self.where(), self._node, spec.budget)
+        )
+        if answered is None:
+            return None
+        answer, cost = answered
+        await self._booked(answer.usage, cost, turns=1)
+        return answer
+
+    async def _booked(self, usage: Usage, cost: float | None, *, turns: int) -> None:
+        desk = self._desk
+        desk.spend = desk.spend.plus(usage, cost, turns=turns)
+        self._count_time()
+        status = self.node.status
+        status = replace(
+            status,
+            turns=status.turns + turns,
+            spend=status.spend.plus(usage, cost, turns=turns),
+        )
+        now = desk.world.clock.monotonic()
+        if now - self._written >= COUNTERS_EVERY:
+            self._written = now
+            await desk.set_node(self._node, status)
+        else:
+            desk.nodes[self._node] = replace(self.node, status=status)
+
+    async def said(self, answer: Answer) -> None:
+        """Nothing more: a worker's text is for its log."""
+
+    async def rest(self, text: str) -> rules.Woken | rules.Idle | None:
+        """Text without a call: a single inference is done; others are told to publish."""
+        if self.single:
+            self.answer = text or self._last_text()
+            return None
+        return rules.Idle()
+
+    def _last_text(self) -> str:
+        for line in reversed(self._talk.lines):
+            content = getattr(line, "content", "")
+            if content and not isinstance(line, UserLine):
+                return str(content)
+        return ""
+
+    def nudge(self, nudge: rules.Nudge, count: int) -> str:
+        """The words of a reminder."""
+        if nudge is rules.Nudge.TALK:
+            return prompts.fill("nudge_worker", count=count)
+        return prompts.words(nudge.value)
+
+    async def look_back(self) -> str:
+        """One short text-only call after the node is complete; empty when nothing.
+
+        What it says is recorded like every other turn. It is never worth waiting
+        for: when the service is held or slow, the worker goes on without it.
+        """
+        talk, stamp = self._talk, self._desk.world.stamp
+        mark = f"reflect:{self._node}:{self.node.status.attempt}"
+        if mark in talk.delivered:
+            return ""
+        words = notice(prompts.words("reflect"))
+        line = UserLine(stamp(), words, Kind.NOTICE, "agiraph", (mark,))
+        await talk.append(line, flush=True)
+        try:
+            async with asyncio.timeout(LOOK_BACK_SECONDS):
+                spender = Spender(self.name, self.where(), self._node)
+                answered = await self._asker.ask(spender)
+        except (TimeoutError, ProviderFault):
+            return ""
+        if answered is None:
+            return ""
+        answer, cost = answered
+        await talk.append(as_line(talk, answer, stamp()), flush=False)
+        for index, call in enumerate(answer.calls):
+            refusal = ToolLine(
+                stamp(), talk.turn, index, call.id, call.name, _TEXT_ONLY, error=True
+            )
+            await talk.append(refusal, flush=False)
+        await talk.flush()
+        await self._booked(answer.usage, cost, turns=0)
+        text = answer.text.strip()
+        return "" if text.lower().rstrip(".") == "nothing" else text
+
+
+_TEXT_ONLY = "not run: only a few lines of text were asked for"
