@@ -272,9 +272,10 @@ def _what(service: Service, kind: Fault) -> str:
 
 
 def _remedy(service: Service, kind: Fault) -> str:
-    key = service.key_env or "api_key_env"
+    set_key = f"Set {service.key_env} to a valid key in the daemon's environment."
+    name_key = "Name the variable that holds its key as `api_key_env` in agiraph.yaml."
     return {
-        Fault.KEY: f"Set {key} to a valid key in the daemon's environment.",
+        Fault.KEY: set_key if service.key_env else name_key,
         Fault.MODEL: "Correct `model`, or the provider's base URL; "
         "`agiraph models` lists what can be used.",
         Fault.QUOTA: "Add credit there, or name a model of another provider.",

@@ -1,0 +1,142 @@
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from agiraph.errors import Fault, ProviderFault
+from agiraph.model.conversation import Answer, Stop
+from agiraph.model.usage import Usage
+from agiraph.providers.gate import LONGEST_PAUSE, Gate
+from tests.support.clock import HandClock
+from tests.support.talk import Talk
+
+GOOD = Answer("ok", (), Stop.END, Usage(), {})
+
+
+class Service:
+    """A provider that gives what it is told to, in order, and says when."""
+
+    def __init__(self, clock: HandClock, *given: Answer | ProviderFault) -> None:
+        self.clock = clock
+        self.given = list(given)
+        self.asked: list[float] = []
+        self.under_way = 0
+        self.most = 0
+        self.hold: asyncio.Event | None = None
+
+    async def ask(self, request: object) -> Answer:
+        self.asked.append(self.clock.monotonic() - 1000)
+        self.under_way += 1
+        self.most = max(self.most, self.under_way)
+        try:
+            if self.hold is not None:
+                await self.hold.wait()
+            next_ = self.given.pop(0) if self.given else GOOD
+            if isinstance(next_, ProviderFault):
+                raise next_
+            return next_
+        finally:
+            self.under_way -= 1
+
+    async def close(self) -> None:
+        pass
+
+
+def fault(kind: Fault, retry_after: float | None = None) -> ProviderFault:
+    return ProviderFault(kind, "words", retry_after)
+
+
+def gated(
+    *given: Answer | ProviderFault, **how: float
+) -> tuple[Gate, Service, HandClock]:
+    clock = HandClock()
+    service = Service(clock, *given)
+    return Gate(service, clock=clock, chance=lambda: 1.0, **how), service, clock
+
+
+def asking(gate: Gate) -> asyncio.Task[Answer]:
+    return asyncio.ensure_future(Talk(gate, "x/y").ask("hi"))
+
+
+async def test_a_passing_fault_is_asked_again_with_growing_waits():
+    gate, service, clock = gated(*[fault(Fault.OVERLOADED) for _ in range(3)])
+    task = asking(gate)
+    await clock.advance(10)
+    assert (await task).text == "ok"
+    assert service.asked == [0.0, 0.5, 1.5, 3.5]
+
+
+async def test_a_fault_that_does_not_pass_comes_out_at_once():
+    gate, service, _ = gated(fault(Fault.KEY))
+    with pytest.raises(ProviderFault):
+        await Talk(gate, "x/y").ask("hi")
+    assert len(service.asked) == 1
+
+
+async def test_what_the_service_asks_to_wait_is_waited():
+    gate, service, clock = gated(fault(Fault.RATE, 20))
+    task = asking(gate)
+    await clock.advance(60)
+    assert (await task).text == "ok"
+    assert service.asked[1] >= 20
+
+
+async def test_one_refusal_holds_all_who_share_the_gate():
+    gate, service, clock = gated(fault(Fault.RATE, 20))
+    first = asking(gate)
+    await clock.advance(1)
+    others = [asking(gate) for _ in range(10)]
+    await clock.advance(10)
+    assert len(service.asked) == 1
+    await clock.advance(30)
+    for task in (first, *others):
+        assert (await task).text == "ok"
+    assert min(service.asked[1:]) >= 20
+
+
+async def test_patience_ends_and_the_fault_comes_out():
+    gate, service, clock = gated(*[fault(Fault.NETWORK)] * 99, patience=10.0)
+    task = asking(gate)
+    await clock.advance(60)
+    with pytest.raises(ProviderFault):
+        await task
+    assert service.asked[-1] <= 10
+
+
+async def test_a_wait_beyond_our_patience_is_told_and_not_waited():
+    gate, service, clock = gated(fault(Fault.RATE, 7999))
+    with pytest.raises(ProviderFault) as caught:
+        await Talk(gate, "x/y").ask("hi")
+    assert caught.value.retry_after == 7999
+    # And so is the pause, to the next who asks; it is capped.
+    with pytest.raises(ProviderFault) as later:
+        await Talk(gate, "x/y").ask("hi")
+    assert later.value.retry_after == pytest.approx(LONGEST_PAUSE)
+    assert len(service.asked) == 1
+    await clock.advance(LONGEST_PAUSE)
+    assert (await Talk(gate, "x/y").ask("hi")).text == "ok"
+
+
+async def test_no_more_calls_than_allowed_are_under_way():
+    gate, service, clock = gated(at_once=3)
+    service.hold = asyncio.Event()
+    tasks = [asking(gate) for _ in range(10)]
+    await clock.advance(1)
+    assert service.under_way == 3
+    service.hold.set()
+    for task in tasks:
+        await task
+    assert service.most == 3
+
+
+async def test_a_cancelled_call_gives_its_place_back():
+    gate, service, clock = gated(at_once=1)
+    service.hold = asyncio.Event()
+    first, second = asking(gate), asking(gate)
+    await clock.advance(1)
+    first.cancel()
+    service.hold.set()
+    assert (await second).text == "ok"
+    with pytest.raises(asyncio.CancelledError):
+        await first
