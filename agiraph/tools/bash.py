@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from agiraph.core.durations import seconds
 from agiraph.core.scopes import reading
-from agiraph.errors import ToolRefused
+from agiraph.errors import NotPlain, Outside, ToolRefused
 from agiraph.model.layout import Home
 from agiraph.model.tool import ToolResult
 from agiraph.ports import Command
@@ -56,16 +56,18 @@ class Bash:
     async def perform(self, intent: Intent, seat: Seat) -> ToolResult:
         """Run it."""
         timeout = seconds(intent["timeout"])
-        finished = await self._shell.run(
-            Command(
-                text=text_of(intent, "command"),
-                folder=PurePosixPath(text_of(intent, "folder")),
-                timeout=timeout,
-                keep=PurePosixPath(text_of(intent, "keep")),
-                variables=self._variables(seat),
-                agent=seat.agent,
-            )
+        command = Command(
+            text=text_of(intent, "command"),
+            folder=PurePosixPath(text_of(intent, "folder")),
+            timeout=timeout,
+            keep=PurePosixPath(text_of(intent, "keep")),
+            variables=self._variables(seat),
+            agent=seat.agent,
         )
+        try:
+            finished = await self._shell.run(command)
+        except (Outside, NotPlain) as fault:
+            raise ToolRefused(f"{fault}; nothing was run.") from None
         words = f"{_ending(finished, timeout)}\n{_output(finished, intent)}"
         return ToolResult(words, error=finished.code is None)
 

@@ -19,7 +19,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
 GRACE: Final = 2.0
-_LOOK_EVERY: Final = 0.05
+_FIRST_LOOK: Final = 0.005
+_LATER_LOOKS: Final = 0.1
 _ROUNDS: Final = 20
 _PR_SET_DUMPABLE: Final = 4  # prctl(2)
 _GONE: Final = (b"Z", b"X")
@@ -69,16 +70,19 @@ async def end(group: int | None, marks: Mapping[str, str]) -> int:
         if not rest:
             break
         _send(rest, group, signal.SIGKILL)
-        await asyncio.sleep(_LOOK_EVERY)
+        await asyncio.sleep(_LATER_LOOKS)
     return len(found)
 
 
 async def _wait_until_gone(group: int | None, marks: Mapping[str, str]) -> None:
     # Real time, not the Clock's: processes take no notice of a clock for tests.
-    for _ in range(int(GRACE / _LOOK_EVERY)):
-        await asyncio.sleep(_LOOK_EVERY)
+    pause, left_over = _FIRST_LOOK, GRACE
+    while left_over > 0:
+        await asyncio.sleep(pause)
         if not await asyncio.to_thread(left, group, marks):
             return
+        left_over -= pause
+        pause = min(2 * pause, _LATER_LOOKS)
 
 
 def _send(pids: frozenset[int], group: int | None, number: signal.Signals) -> None:
