@@ -5,13 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from agiraph.model.names import folded, free_name
+from agiraph.model.names import folded
 from agiraph.model.node import Node, NodeState
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
-
-Nodes = "Mapping[str, Node]"
 
 
 def ref_node(path: str) -> str | None:
@@ -24,39 +22,63 @@ def ref_node(path: str) -> str | None:
     return parts[0]
 
 
-def dependencies(node: Node) -> tuple[str, ...]:
-    """Ids of the nodes that a node needs: those it names, and those its refs imply."""
+def found(name: str, nodes: Mapping[str, Node]) -> str:
+    """The id that a name means, without regard to case; the name itself for a ghost."""
+    if name in nodes:
+        return name
+    wanted = folded(name)
+    return next((known for known in nodes if folded(known) == wanted), name)
+
+
+def dependencies(
+    node: Node, nodes: Mapping[str, Node] | None = None
+) -> tuple[str, ...]:
+    """Ids of the nodes that a node needs: those it names, and those its refs imply.
+
+    Args:
+        nodes: the board; given, names in another case become the ids that they mean.
+    """
     named = list(node.spec.depends_on)
     for _, paths in node.spec.refs:
-        named.extend(found for path in paths if (found := ref_node(path)))
-    return tuple(dict.fromkeys(named))
+        named.extend(needed for path in paths if (needed := ref_node(path)))
+    return tuple(dict.fromkeys(found(name, nodes or {}) for name in named))
 
 
 def state(node: Node, nodes: Mapping[str, Node]) -> NodeState:
     """How a node stands; a completed one may have become stale."""
-    if node.status.state is NodeState.COMPLETED and _is_stale(node, nodes, set()):
-        return NodeState.STALE
-    return node.status.state
+    return NodeState.STALE if why_stale(node, nodes) else node.status.state
 
 
-def _is_stale(node: Node, nodes: Mapping[str, Node], seen: set[str]) -> bool:
-    if node.status.shown and node.status.shown != node.digest:
-        return True
-    seen.add(node.id)
-    for source, published in node.status.consumed:
-        other = nodes.get(source)
-        if other is None or source in seen:
-            continue
-        if other.status.state is not NodeState.COMPLETED:
-            continue
-        if other.status.published != published or _is_stale(other, nodes, seen):
-            return True
-    return False
+def why_stale(node: Node, nodes: Mapping[str, Node]) -> str:
+    """Why what a completed node published is out of date; empty when it is not.
+
+    A source that is being done again counts: nothing new may start on what was made
+    from its old result, or it would be stale as soon as the source is published.
+    """
+    if node.status.state is not NodeState.COMPLETED:
+        return ""
+    line, seen = [node], {node.id}
+    for at in line:
+        if at.status.shown and at.status.shown != at.digest:
+            whose = "its" if at is node else f"{at.id}'s"
+            return f"{whose} spec was changed after the work was done"
+        for source, taken in at.status.consumed:
+            other = nodes.get(source)
+            if other is None:
+                continue
+            if other.status.state is not NodeState.COMPLETED:
+                return f"{source} is {other.status.state.value} again"
+            if other.status.published != taken:
+                return f"{source} was published anew"
+            if source not in seen:
+                seen.add(source)
+                line.append(other)
+    return ""
 
 
 def fault(node: Node, nodes: Mapping[str, Node]) -> str:
-    """What is wrong with a node's dependencies: a ghost or a circle; else empty."""
-    for needed in dependencies(node):
+    """What keeps a node from ever starting: a ghost, a circle; else empty."""
+    for needed in dependencies(node, nodes):
         if needed == node.id:
             return "it depends on itself"
         if needed not in nodes:
@@ -64,36 +86,65 @@ def fault(node: Node, nodes: Mapping[str, Node]) -> str:
     circle = _circle(node, nodes)
     if circle:
         return "it depends on itself in a circle: " + " -> ".join(circle)
+    if _is_own_ancestor(node, nodes):
+        return "its parents lead back to itself; take `parent` out"
+    must = _must_have(node)
+    if must is not None and folded(must) in _busy_above(node.id, nodes):
+        return (
+            f"{must} is busy with a node above this one and could never take it; "
+            "name another worker, or none"
+        )
     return ""
 
 
+def _open_children(nodes: Mapping[str, Node]) -> dict[str, list[str]]:
+    """Parent -> its children that have not ended: it cannot end before them."""
+    below: dict[str, list[str]] = {}
+    for node in nodes.values():
+        parent = _parent(node, nodes)
+        if parent is not None and not node.status.state.ended:
+            below.setdefault(parent, []).append(node.id)
+    return below
+
+
 def _circle(node: Node, nodes: Mapping[str, Node]) -> list[str]:
-    trail: list[str] = []
-    done: set[str] = set()
-
-    def walk(at: str) -> bool:
-        if at == node.id and trail:
-            trail.append(at)
-            return True
-        if at in done or at not in nodes:
-            return False
-        done.add(at)
-        trail.append(at)
-        if any(walk(needed) for needed in dependencies(nodes[at])):
-            return True
-        trail.pop()
-        return False
-
-    return trail if walk(node.id) else []
+    """The shortest way from a node's dependencies back to it; empty without one."""
+    below = _open_children(nodes)
+    came: dict[str, str] = {}
+    line = [node.id]
+    for at in line:
+        ways = list(dependencies(nodes[at], nodes)) if at in nodes else []
+        if at != node.id:
+            ways += below.get(at, [])
+        for needed in ways:
+            if needed == node.id:
+                return _way_back(at, node.id, came)
+            if needed not in came:
+                came[needed] = at
+                line.append(needed)
+    return []
 
 
-def unmet(node: Node, nodes: Mapping[str, Node]) -> tuple[str, ...]:
-    """Why a node cannot start yet, a line for each reason; empty when it can."""
+def _way_back(last: str, start: str, came: Mapping[str, str]) -> list[str]:
+    trail = [start, last]
+    while trail[-1] != start:
+        trail.append(came[trail[-1]])
+    return trail[::-1]
+
+
+def unmet(
+    node: Node, nodes: Mapping[str, Node], hands: Iterable[Hand] = ()
+) -> tuple[str, ...]:
+    """Why a node cannot start yet, a line for each reason; empty when it can.
+
+    Args:
+        hands: the workers; given, a retired one that the node asks for is a reason.
+    """
     wrong = fault(node, nodes)
     if wrong:
         return (wrong,)
     reasons = []
-    for needed in dependencies(node):
+    for needed in dependencies(node, nodes):
         other = nodes[needed]
         stands = state(other, nodes)
         if stands is NodeState.STALE:
@@ -102,6 +153,9 @@ def unmet(node: Node, nodes: Mapping[str, Node]) -> tuple[str, ...]:
             reasons.append(f"waits for {needed}, which is {stands.value}")
         elif other.status.partial and not node.status.released:
             reasons.append(f"{needed} is partial; assign this node to go on with it")
+    must = folded(_must_have(node) or "")
+    if any(hand.retired and folded(hand.name) == must for hand in hands):
+        reasons.append(f"its worker {_must_have(node)} is retired; name another")
     return tuple(reasons)
 
 
@@ -110,15 +164,25 @@ def held_back(node: Node) -> bool:
     return node.spec.hold and not node.status.released
 
 
-def startable(nodes: Mapping[str, Node]) -> tuple[Node, ...]:
+def startable(
+    nodes: Mapping[str, Node], hands: Iterable[Hand] = ()
+) -> tuple[Node, ...]:
     """The nodes that could start now, in the order they were made."""
+    known = tuple(hands)
     return tuple(
         node
         for node in nodes.values()
         if node.status.state in (NodeState.PENDING, NodeState.ASSIGNED)
         and not held_back(node)
-        and not unmet(node, nodes)
+        and _has_all(node, nodes)
+        and not unmet(node, nodes, known)
     )
+
+
+def _has_all(node: Node, nodes: Mapping[str, Node]) -> bool:
+    """A quick look before the thorough one: has everything needed been completed."""
+    needed = (nodes.get(name) for name in dependencies(node, nodes))
+    return all(n and n.status.state is NodeState.COMPLETED for n in needed)
 
 
 def open_nodes(nodes: Mapping[str, Node]) -> tuple[Node, ...]:
@@ -128,17 +192,31 @@ def open_nodes(nodes: Mapping[str, Node]) -> tuple[Node, ...]:
 
 def children(parent: str, nodes: Mapping[str, Node]) -> tuple[Node, ...]:
     """The nodes that a node's worker made."""
-    return tuple(node for node in nodes.values() if node.spec.parent == parent)
+    return tuple(
+        node
+        for node in nodes.values()
+        if node.id != parent and _parent(node, nodes) == parent
+    )
+
+
+def _parent(node: Node, nodes: Mapping[str, Node]) -> str | None:
+    parent = node.spec.parent
+    return None if parent is None else found(parent, nodes)
 
 
 def ancestors(node: str, nodes: Mapping[str, Node]) -> tuple[str, ...]:
-    """Ids of the parent, its parent and so on."""
+    """Ids of the parent, its parent and so on; never the node itself."""
     line: list[str] = []
-    at = nodes[node].spec.parent if node in nodes else None
-    while at is not None and at not in line:
+    at = _parent(nodes[node], nodes) if node in nodes else None
+    while at is not None and at != node and at not in line:
         line.append(at)
-        at = nodes[at].spec.parent if at in nodes else None
+        at = _parent(nodes[at], nodes) if at in nodes else None
     return tuple(line)
+
+
+def _is_own_ancestor(node: Node, nodes: Mapping[str, Node]) -> bool:
+    top = (node.id, *ancestors(node.id, nodes))[-1]
+    return top in nodes and _parent(nodes[top], nodes) == node.id
 
 
 def depth(node: str | None, nodes: Mapping[str, Node]) -> int:
@@ -147,51 +225,75 @@ def depth(node: str | None, nodes: Mapping[str, Node]) -> int:
 
 
 def descendants(parent: str, nodes: Mapping[str, Node]) -> tuple[Node, ...]:
-    """Children, their children and so on."""
-    found: list[Node] = []
-    for child in children(parent, nodes):
-        found.extend((child, *descendants(child.id, nodes)))
-    return tuple(found)
+    """Children, their children and so on, each before its own."""
+    below: list[Node] = []
+    line, seen = [parent], {parent}
+    while line:
+        new = [c for c in children(line.pop(), nodes) if c.id not in seen]
+        seen.update(child.id for child in new)
+        below.extend(new)
+        line.extend(child.id for child in new)
+    return tuple(below)
 
 
-def why_not(node: Node, nodes: Mapping[str, Node]) -> str:
-    """Why an open node does not go on, for people and for the coordinator."""
+def why_not(node: Node, nodes: Mapping[str, Node], hands: Iterable[Hand] = ()) -> str:
+    """Why an open node does not go on; empty while its worker is on it."""
     if node.status.waiting_for:
         return node.status.waiting_for
+    if node.status.state not in (NodeState.PENDING, NodeState.ASSIGNED):
+        return ""
     if held_back(node):
         return "it is on hold: assign it, or set hold: false"
-    return "; ".join(unmet(node, nodes)) or "it waits for a free worker"
+    who = _must_have(node) or "a free worker"
+    return "; ".join(unmet(node, nodes, hands)) or f"it waits for {who}"
 
 
 def wait_fault(
-    waiter: str | None, wanted: Iterable[str], nodes: Mapping[str, Node]
+    waiter: str | None,
+    wanted: Iterable[str],
+    nodes: Mapping[str, Node],
+    waits: Mapping[str, Iterable[str]] | None = None,
 ) -> str:
     """Why somebody may not wait for these nodes; empty when they may.
 
     Args:
         waiter: the waiting worker's node; None for the coordinator.
+        waits: node -> nodes that its worker waits for now.
     """
-    for node in wanted:
+    for name in wanted:
+        node = found(name, nodes)
         if node not in nodes:
-            return f"there is no node {node!r}"
+            return f"there is no node {name!r}"
         if waiter is None:
             continue
         if node == waiter:
             return "a node cannot wait for itself"
+        if nodes[node].status.state.ended:
+            continue
         if node in ancestors(waiter, nodes):
             return f"{node} waits for this node already; it is an ancestor"
-        if _leads_to(node, waiter, nodes, set()):
+        if _leads_to(node, waiter, nodes, waits or {}):
             return f"{node} itself waits for this node: that would be a circle"
     return ""
 
 
-def _leads_to(start: str, goal: str, nodes: Mapping[str, Node], seen: set[str]) -> bool:
-    if start == goal:
-        return True
-    if start in seen or start not in nodes:
-        return False
-    seen.add(start)
-    return any(_leads_to(n, goal, nodes, seen) for n in dependencies(nodes[start]))
+def _leads_to(
+    start: str,
+    goal: str,
+    nodes: Mapping[str, Node],
+    waits: Mapping[str, Iterable[str]],
+) -> bool:
+    below = _open_children(nodes)
+    line, seen = [start], {start}
+    for at in line:
+        needs = dependencies(nodes[at], nodes) if at in nodes else ()
+        for needed in (*needs, *below.get(at, ()), *waits.get(at, ())):
+            if needed == goal:
+                return True
+            if needed not in seen:
+                seen.add(needed)
+                line.append(needed)
+    return False
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,19 +308,54 @@ class Hand:
 def choose_worker(
     node: Node, nodes: Mapping[str, Node], hands: Iterable[Hand]
 ) -> str | None:
-    """Who takes a node that can start: a name, a new `worker-N`, or None for later."""
+    """Who takes a node that can start: a name, a new `worker-N`, or None for later.
+
+    Whoever had the node before is the first choice. A worker that another node was
+    assigned to is left to it.
+    """
     known = {folded(hand.name): hand for hand in hands}
-    asked = node.status.worker or node.spec.worker_name
-    if asked is not None:
-        hand = known.get(folded(asked))
-        if hand is None:
-            return asked
-        return None if hand.busy or hand.retired else hand.name
-    line = {nodes[up].status.worker for up in ancestors(node.id, nodes) if up in nodes}
-    for hand in known.values():
-        if not hand.busy and not hand.retired and hand.name not in line:
-            return hand.name
+    above = _busy_above(node.id, nodes)
+    must = _must_have(node)
+    if must is not None:
+        hand = known.get(folded(must), Hand(must, busy=False, retired=False))
+        later = hand.busy or hand.retired or folded(must) in above
+        return None if later else hand.name
+    not_free = above | _promised(node, nodes)
+    free = {
+        key: hand.name
+        for key, hand in known.items()
+        if not (hand.busy or hand.retired or key in not_free)
+    }
+    earlier = folded(node.status.worker or "")
+    if free:
+        return free.get(earlier) or next(iter(free.values()))
     number = 1
-    while folded(f"worker-{number}") in known:
+    while f"worker-{number}" in known:
         number += 1
-    return free_name(f"worker-{number}", frozenset(known))
+    return f"worker-{number}"
+
+
+def _must_have(node: Node) -> str | None:
+    """The worker that a node was assigned to, else the one that its spec names."""
+    assigned = node.status.state is NodeState.ASSIGNED
+    return (node.status.worker if assigned else None) or node.spec.worker_name
+
+
+def _busy_above(node: str, nodes: Mapping[str, Node]) -> frozenset[str]:
+    """The workers, folded, that cannot end their own node before this one ends."""
+    line = [nodes[up].status for up in ancestors(node, nodes) if up in nodes]
+    return frozenset(
+        folded(status.worker)
+        for status in line
+        if status.worker and (status.state.at_work or status.state is NodeState.HELD)
+    )
+
+
+def _promised(node: Node, nodes: Mapping[str, Node]) -> frozenset[str]:
+    return frozenset(
+        folded(other.status.worker)
+        for other in nodes.values()
+        if other.status.worker
+        and other.id != node.id
+        and other.status.state is NodeState.ASSIGNED
+    )

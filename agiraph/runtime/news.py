@@ -108,7 +108,7 @@ class News:
             if wrong:
                 words = f"[node {node.id} cannot start] {wrong}"
                 found.append(Piece(f"fault:{node.id}:{wrong}", words))
-            for needed in board.dependencies(node):
+            for needed in board.dependencies(node, nodes):
                 other = nodes.get(needed)
                 if other and other.status.state in (
                     NodeState.FAILED,
