@@ -85,15 +85,12 @@ class Words(click.Group):
         """The exit code of one command line; what went wrong is told on stderr."""
         try:
             result = super().main(args, prog_name, standalone_mode=False)
-            sys.stdout.flush()
         except click.ClickException as error:
             error.show()
             return error.exit_code
         except (click.Abort, KeyboardInterrupt):
             click.echo("Interrupted.", err=True)
             return Code.INTERRUPTED
-        except BrokenPipeError:
-            return _reader_left()
         except AgiraphError as error:
             click.echo(f"agiraph: {error}", err=True)
             return code_of_error(error)
@@ -106,14 +103,6 @@ class Words(click.Group):
 def _words_of(error: OSError) -> str:
     where = f"{error.filename}: " if error.filename else ""
     return f"{where}{error.strerror or error}."
-
-
-def _reader_left() -> int:
-    """Whoever read our output has had enough: nothing more to say, and no error."""
-    quiet = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(quiet, sys.stdout.fileno())
-    os.close(quiet)
-    return Code.DONE
 
 
 @click.group(

@@ -17,9 +17,9 @@ from agiraph.cli.making import GOAL, make_agent, template_files
 from agiraph.cli.names import good_new_name
 from agiraph.cli.read import Files
 from agiraph.cli.render import data, say
-from agiraph.cli.say import one_agent
 from agiraph.cli.shell import quoted
 from agiraph.cli.view import agent as agent_view
+from agiraph.cli.view import one_agent
 from agiraph.cli.write import encoded, move, with_pen
 from agiraph.model import layout
 from agiraph.model.layout import Home

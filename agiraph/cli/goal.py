@@ -87,7 +87,7 @@ def _set(settings: str, key: str, say: Callable[[str], str]) -> str:
         raise BadTree("GOAL.md: its settings are no `key: value` lines.")
     for name, value in node.value:
         if name.value == key:
-            return _replaced(settings, value, say)
+            return _replaced(settings, name, value, say)
     if node.flow_style:
         at = node.start_mark.index + 1
         comma = ", " if node.value else ""
@@ -97,14 +97,17 @@ def _set(settings: str, key: str, say: Callable[[str], str]) -> str:
     return f"{settings[:at]}{key}: {say('')}{_line_end(settings)}{settings[at:]}"
 
 
-def _replaced(settings: str, value: Node, say: Callable[[str], str]) -> str:
+def _replaced(settings: str, name: Node, value: Node, say: Callable[[str], str]) -> str:
+    import yaml
+
     start, stop = value.start_mark.index, value.end_mark.index
-    said = say(value.value if isinstance(value.value, str) else "")
+    if isinstance(value, yaml.ScalarNode) and settings[start - 1] == " ":
+        return f"{settings[:start]}{say(value.value)}{settings[stop:]}"
     # A block ends where the next key begins: its last line end stays.
-    kept = settings[start:stop]
-    stop -= len(kept) - len(kept.rstrip())
-    space = "" if settings[start - 1 : start] == " " else " "
-    return f"{settings[:start]}{space}{said}{settings[stop:]}"
+    old = settings[start:stop]
+    stop -= len(old) - len(old.rstrip())
+    said = say(value.value if isinstance(value, yaml.ScalarNode) else "")
+    return f"{settings[: name.end_mark.index]}: {said}{settings[stop:]}"
 
 
 def _next(run: str) -> str:

@@ -10,7 +10,7 @@ import click
 from agiraph.cli import render
 from agiraph.cli.call import Call, as_json, tree_options
 from agiraph.cli.read import Files
-from agiraph.cli.say import one_agent
+from agiraph.cli.view import one_agent
 from agiraph.model.layout import Home
 from agiraph.tree.logs import Tail
 

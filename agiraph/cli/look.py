@@ -11,9 +11,8 @@ import click
 from agiraph.cli import render
 from agiraph.cli.call import Call, as_json, tree_options
 from agiraph.cli.daemons import daemon_of
-from agiraph.cli.names import found
 from agiraph.cli.read import Files
-from agiraph.cli.view import TreeView, agent, agent_names, tree
+from agiraph.cli.view import TreeView, agent, one_agent, tree
 
 if TYPE_CHECKING:
     from agiraph.cli.daemons import DaemonView
@@ -47,7 +46,7 @@ def status(call: Call, name: str | None, watch: bool, json_: bool) -> None:
     """
     files = Files(call.tree)
     if name is not None:
-        name = found(name, agent_names(files), kind="agent", where=files.root)
+        name = one_agent(files, name)
     if watch:
         _watch(call, files, name, json_=json_)
     elif json_:

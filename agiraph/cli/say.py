@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import secrets
 import sys
 from datetime import UTC, datetime
@@ -16,7 +15,7 @@ from agiraph.cli.names import found
 from agiraph.cli.read import Files
 from agiraph.cli.render import say
 from agiraph.cli.shell import quoted
-from agiraph.cli.view import agent_names, newest_run
+from agiraph.cli.view import newest_run, one_agent
 from agiraph.cli.write import encoded, put, take_away
 from agiraph.model import layout
 from agiraph.model.layout import Home
@@ -126,11 +125,6 @@ def stop(call: Call, name: str, node: str | None) -> None:
         say(f"Next: agiraph run {quoted(home.agent)} --again    (a new run)")
 
 
-def one_agent(files: Files, typed: str) -> str:
-    """The agent that was meant; raises NotFound with the nearest names."""
-    return found(typed, agent_names(files), kind="agent", where=files.root)
-
-
 def _pause_of(files: Files, name: str | None) -> tuple[PurePosixPath, str]:
     if name is None:
         return layout.PAUSE, "the whole tree"
@@ -156,10 +150,11 @@ def _addressee(files: Files, home: Home, typed: str | None) -> str:
 
 
 def _message(text: str, *, to: str, urgent: bool) -> str:
-    """The file of one message; the name is quoted as JSON, which is YAML too."""
-    name = json.dumps(to, ensure_ascii=False)
-    settings = f"to: {name}\n" + ("urgent: true\n" if urgent else "")
-    return f"---\n{settings}---\n{text.rstrip()}\n"
+    """The file of one message; with settings even where its text begins like some."""
+    from agiraph.core.codec import emit
+
+    settings = {"to": to} | ({"urgent": True} if urgent else {})
+    return emit.page(settings, text)
 
 
 def _file_name() -> str:

@@ -9,8 +9,8 @@ from agiraph.cli.codes import BadTree, NotFound
 from agiraph.cli.daemons import daemon_of
 from agiraph.cli.read import Files
 from agiraph.cli.render import say
-from agiraph.cli.say import one_agent
 from agiraph.cli.view import agent as agent_view
+from agiraph.cli.view import one_agent
 from agiraph.cli.write import put
 from agiraph.model.layout import Home
 

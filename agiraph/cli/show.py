@@ -13,10 +13,9 @@ from agiraph.cli.call import Call, as_json, tree_options
 from agiraph.cli.codes import NotFound
 from agiraph.cli.names import found
 from agiraph.cli.read import Files
-from agiraph.cli.say import one_agent
 from agiraph.cli.shell import quoted
 from agiraph.cli.view import agent as agent_view
-from agiraph.cli.view import newest_run
+from agiraph.cli.view import newest_run, one_agent
 from agiraph.cli.view import node as node_view
 from agiraph.model.layout import Home
 from agiraph.ports import EntryKind

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from agiraph.cli.names import found
 from agiraph.cli.read import Files, number, whole, words
 from agiraph.model import layout
 from agiraph.model.layout import Home, NodeFolder, RunFolder, WorkerFolder
@@ -135,6 +136,11 @@ def agent_names(files: Files) -> tuple[str, ...]:
         for name in files.folders(layout.ROOT)
         if name[0] not in "._" and _is_home(files, Home(name))
     )
+
+
+def one_agent(files: Files, typed: str) -> str:
+    """The agent that was meant; raises NotFound with the nearest names."""
+    return found(typed, agent_names(files), kind="agent", where=files.root)
 
 
 def tree(files: Files, *, deep: bool) -> TreeView:
