@@ -46,16 +46,21 @@ def in_words(place: Place) -> Iterator[None]:
     """Turns what the tree refuses into words about the path that the caller named."""
     try:
         yield
-    except Outside:
-        raise ToolRefused(
-            f"{place.shown} leads out of the folder that it must stay in (by '..' or "
-            "a link); nothing was touched."
-        ) from None
+    except (Outside, NotPlain) as fault:
+        raise refusal(fault, place) from None
     except NotThere:
         raise ToolRefused(f"{place.shown} is not there.") from None
-    except NotPlain as fault:
-        words = str(fault).replace(str(place.path), place.shown)
-        raise ToolRefused(f"{words}; nothing was touched.") from None
+
+
+def refusal(fault: Outside | NotPlain, place: Place) -> ToolRefused:
+    """The refusal of a path that leads out, or to no file, in the caller's words."""
+    if isinstance(fault, Outside):
+        return ToolRefused(
+            f"{place.shown} leads out of the folder that it must stay in (by '..' or "
+            "a link); nothing was touched."
+        )
+    words = str(fault).replace(str(place.path), place.shown)
+    return ToolRefused(f"{words}; nothing was touched.")
 
 
 def may_write(seat: Seat) -> None:

@@ -13,9 +13,9 @@ from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Final
 
 from agiraph.core.scopes import Place
-from agiraph.errors import ToolRefused
+from agiraph.errors import NotPlain, Outside, ToolRefused
 from agiraph.ports import EntryKind
-from agiraph.tools.access import in_words, text_of
+from agiraph.tools.access import in_words, refusal, text_of
 
 if TYPE_CHECKING:
     from agiraph.model.json import Json
@@ -139,7 +139,15 @@ def undone(reader: Reader, intent: Intent) -> Old | None:
 
 
 async def put(pen: Pen, intent: Intent, new: bytes) -> None:
-    """Write the file as planned; raises DiskRefused when the disk does not take it."""
+    """Write the file as planned.
+
+    Raises:
+        ToolRefused: the path leads out, or to no file.
+        NotThere: the agent's home is gone: the loop's matter, not the model's.
+        DiskRefused: the disk did not take it: likewise.
+    """
     place = planned_place(intent)
-    with in_words(place):
+    try:
         await pen.write(place.path, new, within=place.within)
+    except (Outside, NotPlain) as fault:
+        raise refusal(fault, place) from None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import TYPE_CHECKING, Final
 
 from agiraph.core import paging
@@ -52,7 +53,7 @@ class ReadFile:
         """Show the page."""
         place = reading(text_of(intent, "path"), seat)
         offset, limit = whole_of(intent, "offset") or 1, whole_of(intent, "limit")
-        text = shown_page(self._reader, place, offset, limit)
+        text = await asyncio.to_thread(shown_page, self._reader, place, offset, limit)
         self._seen.note_read(seat, place, self._reader)
         return ToolResult(text)
 

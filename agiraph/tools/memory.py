@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Final
@@ -127,7 +128,7 @@ class MemorySearch:
 
     async def perform(self, intent: Intent, seat: Seat) -> ToolResult:
         """Find, and show."""
-        files = list(self._files(seat))
+        files = await asyncio.to_thread(lambda: list(self._files(seat)))
         if not files:
             return ToolResult("Memory is empty.")
         if sum(len(file.text.encode()) for file in files) <= MEMORY_SHOWN:

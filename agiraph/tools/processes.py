@@ -55,16 +55,17 @@ def left(group: int | None, marks: Mapping[str, str]) -> frozenset[int]:
 async def end(group: int | None, marks: Mapping[str, str]) -> int:
     """Ask what is left to end, then end it; how many processes there were.
 
-    Cancelled meanwhile, it still sends SIGKILL to the group.
+    Cancelled meanwhile, it still ends the group, without asking.
     """
-    found = await asyncio.to_thread(left, group, marks)
-    if not found:
-        return 0
     try:
+        found = await asyncio.to_thread(left, group, marks)
+        if not found:
+            return 0
         _send(found, group, signal.SIGTERM)
         await _wait_until_gone(group, marks)
-    finally:
+    except asyncio.CancelledError:
         _send(frozenset(), group, signal.SIGKILL)
+        raise
     for _ in range(_ROUNDS):
         rest = await asyncio.to_thread(left, group, marks)
         if not rest:
