@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
+import unicodedata
 from typing import TYPE_CHECKING
 
-from agiraph.core.board import dependencies, state, why_not
+from agiraph.core.board import dependencies, found, state, why_not, why_stale
 from agiraph.core.brief import shortened
 from agiraph.model.node import Node, NodeState
 
@@ -26,6 +28,9 @@ _LOOKS = {
     NodeState.CANCELLED: "fill:#e5e7eb,stroke:#6b7280,color:#374151",
     NodeState.STALE: "fill:#fae8ff,stroke:#d946ef,color:#86198f",
 }
+
+_PLAIN = " ,.:/'()!?=-"
+_LIST = re.compile(r"^(\d*)([-.)])(?= )")  # a label that begins so is read as a list
 
 
 def board_page(run: Run, nodes: Mapping[str, Node], *, picture: bool = True) -> str:
@@ -60,11 +65,12 @@ def mermaid(nodes: Mapping[str, Node]) -> str:
     for node in nodes.values():
         lines.extend(
             f"  {keys[needed]} --> {keys[node.id]}"
-            for needed in dependencies(node)
+            for needed in dependencies(node, nodes)
             if needed in keys
         )
-        if node.spec.parent in keys:
-            lines.append(f"  {keys[node.spec.parent]} -.-> {keys[node.id]}")
+        parent = found(node.spec.parent or "", nodes)
+        if parent in keys:
+            lines.append(f"  {keys[parent]} -.-> {keys[node.id]}")
     for stands, ids in used.items():
         lines.append(f"  classDef {stands.value} {_LOOKS[stands]}")
         lines.append(f"  class {','.join(ids)} {stands.value}")
@@ -78,14 +84,17 @@ def _label(node: Node, stands: NodeState) -> str:
 
 
 def _safe(text: str) -> str:
-    for found, written in (
-        ("&", "&amp;"),
-        ('"', "&quot;"),
-        ("<", "&lt;"),
-        (">", "&gt;"),
-    ):
-        text = text.replace(found, written)
-    return " ".join(text.split())
+    """Words that Mermaid takes as they are: what it would read as syntax is coded."""
+    flat = " ".join("".join(map(_coded, text)).split())
+    return _LIST.sub(lambda mark: f"{mark[1]}#{ord(mark[2])};", flat)
+
+
+def _coded(character: str) -> str:
+    if character in _PLAIN or unicodedata.category(character)[0] in "LMN":
+        return character
+    if unicodedata.category(character)[0] in "CZ":
+        return " "
+    return f"#{ord(character)};"
 
 
 def _table(nodes: Mapping[str, Node]) -> str:
@@ -97,25 +106,29 @@ def _table(nodes: Mapping[str, Node]) -> str:
         stands = state(node, nodes)
         spend = node.status.spend
         cost = "unknown" if spend.cost_usd is None else f"${spend.cost_usd:.2f}"
-        words = node.status.summary or node.status.error
-        if not stands.ended:
-            words = (
-                why_not(node, nodes) if not stands.at_work else node.status.waiting_for
-            )
         cells = (
             f"[{_cell(node.id)}](nodes/{node.id.replace(' ', '%20')}/_spec.md)",
             stands.value + (" (partial)" if node.status.partial else ""),
             node.status.worker or "",
             str(node.status.turns or ""),
             cost if spend.turns else "",
-            _cell(shortened(words, 160)),
+            _cell(shortened(_notes(node, nodes, stands), 160)),
         )
         rows.append("| " + " | ".join(cells) + " |")
     return "\n".join(rows)
 
 
+def _notes(node: Node, nodes: Mapping[str, Node], stands: NodeState) -> str:
+    if not stands.ended:
+        return why_not(node, nodes)
+    words = node.status.error or node.status.summary
+    return ". ".join(filter(None, (why_stale(node, nodes), words)))
+
+
 def _cell(text: str) -> str:
-    return " ".join(text.replace("|", "\\|").split())
+    for mark, written in (("\\", "\\\\"), ("|", "\\|"), ("<", "&lt;")):
+        text = text.replace(mark, written)
+    return " ".join(text.split())
 
 
 def _stages(run: Run) -> str:
@@ -123,7 +136,7 @@ def _stages(run: Run) -> str:
         return ""
     lines = ["## Stages", ""]
     for stage in run.stages:
-        title = f"{stage.number}. {stage.title or 'stage'}"
+        title = f"{stage.number}. {_cell(stage.title) or 'stage'}"
         contract = stage.contract.policy.value
         end = f" · closed: {_cell(stage.assessment)}" if stage.closed else " · open"
         lines.append(f"- {title} ({contract}){end}")

@@ -99,9 +99,11 @@ def _headed(title: str, text: str) -> str:
 
 
 def _capped(text: str) -> str:
-    if len(text) <= MEMORY_SHOWN:
+    data = text.encode("utf-8", "replace")
+    if len(data) <= MEMORY_SHOWN:
         return text
-    return text[:MEMORY_SHOWN] + "\n[cut here; read the file for the rest]"
+    whole = data[:MEMORY_SHOWN].decode("utf-8", "ignore")
+    return whole + "\n[cut here; read the file for the rest]"
 
 
 def _listing(files: Sequence[Listed]) -> str:
@@ -122,8 +124,8 @@ def _refs(refs: Sequence[tuple[str, Sequence[Listed]]]) -> str:
                 parts.append(f"{title}\n\n{file.text.strip()}")
             else:
                 parts.append(
-                    f"{title}\n\nToo large to show here: read it with "
-                    f"`read_file` (path `{file.path}`) or `read_ref` (`{name}`)."
+                    f"{title}\n\nNot shown here (too large, or not text): look at it "
+                    f"with `read_file` (path `{file.path}`) or `read_ref` (`{name}`)."
                 )
     return "\n\n".join(parts)
 
@@ -145,8 +147,12 @@ def same_prefix(old: SystemLine, new: SystemLine) -> bool:
 
 
 def notice(*lines: str) -> str:
-    """Words of the daemon, marked as such on every wire."""
-    return "<agiraph>" + "\n".join(lines) + "</agiraph>"
+    """Words of the daemon, marked as such; what it quotes cannot end the mark."""
+    return f"<agiraph>{_unmarked(chr(10).join(lines))}</agiraph>"
+
+
+def _unmarked(text: str) -> str:
+    return text.replace("<agiraph>", "< agiraph>").replace("</agiraph>", "< /agiraph>")
 
 
 def ended_line(node: Node, stands: NodeState, worker: str | None) -> str:
@@ -155,15 +161,16 @@ def ended_line(node: Node, stands: NodeState, worker: str | None) -> str:
     cost = "cost unknown" if spend.cost_usd is None else f"${spend.cost_usd:.2f}"
     who = f", worker {worker}" if worker else ""
     partial = " (partial)" if node.status.partial else ""
-    facts = f"[node {node.id} {stands.value}{partial}{who}, {node.status.turns} turns, {cost}]"
-    words = node.status.summary or node.status.error
+    turns = "1 turn" if node.status.turns == 1 else f"{node.status.turns} turns"
+    facts = f"[node {node.id} {stands.value}{partial}{who}, {turns}, {cost}]"
+    words = " ".join((node.status.error or node.status.summary).split())
     return f"{facts} {shortened(words, SUMMARY_SHOWN)}".rstrip()
 
 
 def mail_text(sender: str, text: str, *, urgent: bool = False) -> str:
     """A message as its reader sees it."""
     mark = "urgent message" if urgent else "message"
-    return f"[{mark} from {sender}]\n{text.strip()}"
+    return f"[{mark} from {sender}]\n{_unmarked(text.strip())}"
 
 
 def diff_text(name: str, old: str, new: str) -> str:

@@ -95,6 +95,7 @@ def allowance(
         price: of the model; None when unknown.
     """
     asked = request_bytes // BYTES_PER_TOKEN + 1
+    least = min(answer, SMALLEST_ANSWER)
     dear = max(price.input, price.cache_write) if price else 0.0
     for purse in purses:
         usd, tokens = purse.room()
@@ -111,7 +112,7 @@ def allowance(
                 answer = 0
         if tokens is not None:
             answer = min(answer, tokens - asked)
-        if answer < SMALLEST_ANSWER:
+        if answer < least:
             return Refused(_used_up(purse))
     out = price.output if price else 0.0
     most = (asked * dear + answer * out) / 1_000_000
@@ -122,9 +123,10 @@ def _used_up(purse: Purse) -> str:
     budget = purse.budget
     spent = []
     if budget.usd is not None:
-        spent.append(f"${purse.usd:.2f} of ${budget.usd:.2f}")
+        spent.append(f"{dollars(purse.usd)} of {dollars(budget.usd)}")
     if budget.usd_per_day is not None:
-        spent.append(f"${purse.usd_day:.2f} of ${budget.usd_per_day:.2f} today")
+        today = f"{dollars(purse.usd_day)} of {dollars(budget.usd_per_day)} today"
+        spent.append(today)
     if budget.tokens is not None:
         spent.append(f"{purse.tokens:,} of {budget.tokens:,} tokens")
     if budget.tokens_per_day is not None:
@@ -133,6 +135,12 @@ def _used_up(purse: Purse) -> str:
         f"the {purse.name} does not allow another call ({', '.join(spent)} spent or "
         "reserved); raise the number in the file to go on"
     )
+
+
+def dollars(usd: float) -> str:
+    """An amount with two decimals, or as many as show anything of a small one."""
+    small = 0 < usd < 0.1
+    return f"${usd:.6f}".rstrip("0") if small else f"${usd:.2f}"
 
 
 def _left(cap: float | None, spent: float) -> float | None:

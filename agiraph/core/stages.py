@@ -39,18 +39,18 @@ def _met(policy: Policy, states: list[NodeState]) -> str:
     done = sum(stands is NodeState.COMPLETED for stands in states)
     ended = sum(stands.ended for stands in states)
     total = len(states)
-    if _enough(policy, done=done, ended=ended, total=total):
+    if _enough(policy, done=done, total=total):
         return f"its contract {policy.value} is met ({done} of {total} completed)"
     if ended == total:
         return f"all its nodes have ended, {done} of {total} completed"
     return ""
 
 
-def _enough(policy: Policy, *, done: int, ended: int, total: int) -> bool:
+def _enough(policy: Policy, *, done: int, total: int) -> bool:
     match policy:
         case Policy.ANY:
             return done >= 1
         case Policy.MAJORITY:
             return done * 2 > total
         case Policy.ALL_MUST_COMPLETE:
-            return ended == total
+            return done == total

@@ -59,6 +59,8 @@ class Turn:
         turns: model calls of this assignment.
         nudges: reminders in a row without a call between them.
         repeats: service-side pauses in a row.
+        trail: the last calls since something new came in: doing the same again once
+            there is news is no circle.
     """
 
     max_turns: int | None = None
@@ -75,7 +77,11 @@ class Turn:
 
 @dataclass(frozen=True, slots=True)
 class Began:
-    """The loop starts, or goes on after a restart with calls still open."""
+    """The loop starts, or goes on after a restart with calls still open.
+
+    Where the last thing on record is an answer, the loop goes on with its `Said`
+    instead (and one turn less), so that nothing that was paid for is lost.
+    """
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,16 +186,17 @@ Deed: TypeAlias = Ask | Act | Skip | Rest | Tell | End
 def step(turn: Turn, event: Event) -> tuple[Turn, Deed]:
     """The next state and the one thing to do now."""
     match event:
-        case Began() | Woken():
-            return _go_on(replace(turn, nudges=0) if event == Woken() else turn)
+        case Began():
+            return _go_on(turn)
+        case Woken():
+            return _go_on(replace(turn, nudges=0, repeats=0, trail=()))
         case Said():
             return _said(turn, event)
         case Returned():
             return _returned(turn, event)
         case Interrupted():
-            rest = turn.calls[turn.next :]
-            skipped = Skip(turn.next, rest)
-            return replace(turn, calls=(), next=0), skipped
+            skipped = Skip(turn.next, turn.calls[turn.next :])
+            return replace(turn, calls=(), next=0, trail=()), skipped
         case Idle():
             return _told(turn, Nudge.TALK)
 
@@ -221,6 +228,7 @@ def _said(turn: Turn, said: Said) -> tuple[Turn, Deed]:
         return turn, End(Why.REFUSED, said.text[:500])
     if said.stop is Stop.PAUSE and turn.repeats < NUDGES:
         return _ask(replace(turn, repeats=turn.repeats + 1))
+    turn = replace(turn, repeats=0)
     if said.stop in (Stop.LENGTH, Stop.CONTEXT):
         return _told(turn, Nudge.LENGTH)
     if not said.text.strip():
@@ -243,10 +251,10 @@ def _returned(turn: Turn, returned: Returned) -> tuple[Turn, Deed]:
         turn, next=turn.next + 1, trail=(*turn.trail, trace)[-2 * ALTERNATING :]
     )
     if returned.ends:
-        rest = turn.calls[turn.next :]
+        rest, done = turn.calls[turn.next :], replace(turn, calls=(), next=0)
         if rest:
-            return turn, Skip(turn.next, rest, returned.ends)
-        return turn, End(Why.DONE, returned.ends)
+            return done, Skip(turn.next, rest, returned.ends)
+        return done, End(Why.DONE, returned.ends)
     words = stuck(turn.trail)
     if words and turn.next == len(turn.calls):
         return replace(turn, trail=()), End(Why.STUCK, words)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import unicodedata
 
 COORDINATOR = "coordinator"
@@ -10,7 +9,8 @@ HUMAN = "human"
 EVERYONE = "*"
 LONGEST = 64
 _TAKEN = frozenset({HUMAN, COORDINATOR, "all"})
-_NOT_SLUG = re.compile(r"[^\w]+", re.UNICODE)
+_FOLDERS = frozenset({"inputs", "nodes"})  # a ref's first word: never a made-up id
+_SLUG = 40
 
 
 def folded(name: str) -> str:
@@ -28,8 +28,8 @@ def name_problem(name: str) -> str | None:
         return "a name must be in Unicode's composed form (NFC)"
     if name[0] in "._ ":
         return f"a name may not begin with {name[0]!r}"
-    if name[-1] in ". ":
-        return f"a name may not end with {name[-1]!r}"
+    if name[-1] == " ":
+        return "a name may not end with ' '"
     for character in name:
         if not _allowed(character):
             return (
@@ -48,25 +48,27 @@ def slug(text: str, taken: frozenset[str] = frozenset()) -> str:
         text: the task or title that the id should remind of.
         taken: ids in use, in folded form.
     """
-    plain = _NOT_SLUG.sub("-", unicodedata.normalize("NFC", text).lower())
-    words = [word for word in plain.replace("_", "-").split("-") if word]
+    lower = unicodedata.normalize("NFC", unicodedata.normalize("NFC", text).lower())
     base = ""
-    for word in words:
-        if base and len(base) + 1 + len(word) > 40:
+    for word in "".join(c if _in_word(c) else " " for c in lower).split():
+        if base and len(base) + 1 + len(word) > _SLUG:
             break
-        base = f"{base}-{word}" if base else word[:40]
-    return free_name(base or "node", taken)
+        base = f"{base}-{word}" if base else word[:_SLUG]
+    return free_name(base or "node", taken | _FOLDERS)
 
 
 def free_name(base: str, taken: frozenset[str]) -> str:
     """The name itself, or with `-2`, `-3` … behind it where it is taken."""
-    if folded(base) not in taken and folded(base) not in _TAKEN:
-        return base
-    number = 2
-    while folded(f"{base}-{number}") in taken:
+    name, number = base, 1
+    while folded(name) in taken or folded(name) in _TAKEN:
         number += 1
-    return f"{base}-{number}"
+        name = f"{base[: LONGEST - len(f'-{number}')]}-{number}"
+    return name
+
+
+def _in_word(character: str) -> bool:
+    return unicodedata.category(character)[0] in "LMN"
 
 
 def _allowed(character: str) -> bool:
-    return character in " ._-" or unicodedata.category(character)[0] in "LMN"
+    return character in " ._-" or _in_word(character)

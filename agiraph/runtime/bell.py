@@ -35,7 +35,8 @@ class Bell:
                 await waiter
                 return
             async with asyncio.TaskGroup() as group:
-                alarm = group.create_task(self._clock.sleep(max(seconds, 0.0)))
+                sleep = self._clock.sleep(max(seconds, 0.0))
+                alarm = group.create_task(sleep, name="alarm of a wait")
                 alarm.add_done_callback(lambda _: _settle(waiter))
                 await waiter
                 alarm.cancel()

@@ -23,7 +23,7 @@ class Places:
     @property
     def free(self) -> int:
         """How many places nobody holds or waits for."""
-        return self._limit() - len(self._held) - len(self._queue)
+        return max(0, self._limit() - len(self._held) - len(self._queue))
 
     def holds(self, name: str) -> bool:
         """Whether a name has a place."""
