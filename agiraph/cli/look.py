@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
 PERMISSIONS = {
     "sandbox": "commands run in a process group of their own, without the daemon's "
-    "keys in their environment; nothing more yet",
-    "ask": "is refused, as approvals are not built yet",
+    "keys in their environment, and no more than that yet",
+    "ask": "refused, until approvals are built",
 }
 _PAUSE_BETWEEN_LOOKS = 1.0
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from agiraph.cli import render
+from agiraph.cli.shell import quoted
 from agiraph.cli.view import AT_REST
 
 if TYPE_CHECKING:
@@ -43,7 +44,7 @@ def draw(
     console.print(_cost_line(view, cost))
     from agiraph.cli.look import PERMISSIONS
 
-    told = "; ".join(f"`{word}` {means}" for word, means in PERMISSIONS.items())
+    told = "; ".join(f"`{word}` means {means}" for word, means in PERMISSIONS.items())
     console.print(f"Permissions today: {told}.", style="dim")
 
 
@@ -130,7 +131,8 @@ def _waiting(view: TreeView) -> Iterator[str]:
             why = render.short(agent.waiting_for, 200)
             yield f"{agent.name}: {agent.status}, {why}"
         if agent.paused:
-            yield f"{agent.name}: paused by a file PAUSE; `agiraph resume {agent.name}`"
+            name = quoted(agent.name)
+            yield f"{agent.name}: paused by a file PAUSE; `agiraph resume {name}`"
 
 
 def _wrong(view: TreeView) -> Iterator[str]:

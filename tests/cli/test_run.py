@@ -1,0 +1,110 @@
+from __future__ import annotations
+
+import threading
+import time
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+from agiraph.tree.lock import TreeLock
+from tests.support.trees import lines, write
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+    from tests.cli.conftest import Run
+
+
+@contextmanager
+def _daemon(root: Path, act: Callable[[], None]) -> Iterator[None]:
+    """Somebody who holds the tree and does one thing to it meanwhile."""
+    since = datetime(2026, 11, 21, tzinfo=UTC)
+    with TreeLock.take(str(root), version="1", since=since):
+        thread = threading.Thread(target=act, name="the daemon of the test")
+        thread.start()
+        try:
+            yield
+        finally:
+            thread.join()
+
+
+def _until(true: Callable[[], bool]) -> None:
+    end = time.monotonic() + 20
+    while not true() and time.monotonic() < end:
+        time.sleep(0.01)
+
+
+def test_an_agent_is_followed_until_it_ends(run: Run, root: Path) -> None:
+    status = root / "news" / "_status.md"
+    events = root / "news" / "events.jsonl"
+
+    def work() -> None:
+        time.sleep(0.3)  # the command must be looking by then
+        with events.open("a") as log:
+            log.write(lines({"ts": "", "type": "agent.completed", "agent": "news"}))
+        _status_is(status, "completed")
+
+    with _daemon(root, work):
+        result = run("run", "news")
+    assert result.exit_code == 0
+    assert "agent.completed" in result.stdout
+    assert "agent.started" not in result.stdout
+    assert "news: completed" in result.stderr
+
+
+def _status_is(status: Path, word: str) -> None:
+    new = status.with_name("new.tmp")
+    new.write_text(f"---\nstatus: {word}\n---\n")
+    new.rename(status)
+
+
+def test_again_waits_for_the_new_run_and_not_for_the_old_one(
+    run: Run, root: Path
+) -> None:
+    home = root / "news"
+    _status_is(home / "_status.md", "completed")
+    record = home / "runs/2026-11-21-01/_run.yaml"
+    record.write_text(record.read_text().replace("status: open", "status: completed"))
+
+    def work() -> None:
+        _until(lambda: "run: 2\n" in (home / "GOAL.md").read_text())
+        _status_is(home / "_status.md", "failed")
+        write(home, {"runs/2026-11-21-02/_run.yaml": "status: failed\nrun: x\n"})
+
+    with _daemon(root, work):
+        result = run("run", "news", "--again")
+    assert (home / "GOAL.md").read_text() == (
+        "---\nmodel: offline/digest  # none is needed\nrun: 2\n---\nSum up.\n"
+    )
+    assert result.exit_code == 1
+
+
+def test_an_agent_that_waits_for_a_person_says_so(run: Run, root: Path) -> None:
+    _status_is(root / "news" / "_status.md", "working")
+
+    def work() -> None:
+        _status_is(root / "news" / "_status.md", "waiting_for_human")
+
+    with _daemon(root, work):
+        result = run("run", "news")
+    assert result.exit_code == 8
+    assert "q-001: Which year?" in result.stderr
+    assert "_questions/q-001.md" in result.stderr
+
+
+def test_a_daemon_that_ends_meanwhile_is_told(run: Run, root: Path) -> None:
+    since = datetime(2026, 11, 21, tzinfo=UTC)
+    lock = TreeLock.take(str(root), version="1", since=since)
+    timer = threading.Timer(0.5, lock.release)
+    timer.start()
+    result = run("run", "news")
+    timer.join()
+    assert result.exit_code == 5
+    assert "agiraph run news" in result.stderr
+
+
+def test_an_agent_without_a_goal_is_not_run(run: Run, root: Path) -> None:
+    (root / "news" / "GOAL.md").unlink()
+    assert run("run", "news").exit_code == 3
+    assert run("run", "nothing").exit_code == 3
