@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import asyncio
+
 import pytest
 
 from agiraph.errors import Fault, ProviderFault
 from agiraph.providers import faults
 from agiraph.providers.faults import Service
 from tests.support.model_server import (
+    Asked,
     ModelServer,
+    Scripted,
     cut,
     error_event,
     fail,
+    hang,
     page,
     say,
     spoiled,
@@ -150,3 +155,16 @@ def test_an_error_in_a_good_answer_is_an_error():
         SERVICE, "application/json", '{"error": {"type": "insufficient_quota"}}'
     )
     assert fault.kind is Fault.QUOTA
+
+
+async def test_a_call_can_be_cancelled_and_the_next_one_goes_through(catalog, model):
+    def script(asked: Asked) -> Scripted:
+        return hang() if asked.number == 1 else "ok"
+
+    with ModelServer(script) as server:
+        async with catalog(server) as models:
+            talk = Talk(models.provider(model), model)
+            with pytest.raises(TimeoutError):
+                async with asyncio.timeout(1.5):
+                    await talk.ask("hi")
+            assert (await talk.ask()).text == "ok"

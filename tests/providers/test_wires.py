@@ -147,6 +147,37 @@ async def test_thinking_and_unknown_blocks_go_back_as_they_came(catalog):
     assert content[1] == odd
 
 
+async def test_blocks_that_the_service_would_refuse_back_are_left_out(catalog):
+    blocks = (
+        Block({"type": "text", "text": " "}),
+        Block({"type": "thinking", "thinking": "cut off", "signature": ""}),
+        Block({"type": "text", "text": "said"}),
+    )
+    model = "anthropic/claude-sonnet-5-5"
+    with ModelServer(lambda asked: Reply(blocks), thinking=False) as server:
+        async with catalog(server) as models:
+            talk = Talk(models.provider(model), model)
+            first = await talk.ask("go")
+            await talk.ask("on")
+    assert server.refusals == []
+    assert len(first.own["content"]) == 3
+    assert server.requests[1].messages[1]["content"] == [
+        {"type": "text", "text": "said"}
+    ]
+
+
+async def test_reasoning_that_led_nowhere_is_left_out(catalog):
+    with ModelServer(lambda asked: Reply((), stop="max_tokens")) as server:
+        async with catalog(server) as models:
+            talk = Talk(models.provider("responding/gpt-5.4"), "responding/gpt-5.4")
+            first = await talk.ask("go")
+            await talk.ask("on")
+    assert server.refusals == []
+    assert first.stop is Stop.LENGTH
+    assert first.own["content"][0]["type"] == "reasoning"
+    assert server.requests[1].messages[1]["content"] == "(no answer)"
+
+
 async def test_reasoning_items_go_back_as_they_came(catalog):
     with ModelServer(writes_then_ends) as server:
         async with catalog(server) as models:

@@ -29,19 +29,19 @@ from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any, Self
 
 from tests.support.model_asked import Asked, Called, Result
+from tests.support.model_events import Said, events, unstreamed
+from tests.support.model_growth import Refused, before_last_answer, bond
 from tests.support.model_replies import (
     Block,
     Call,
     Failure,
     Hang,
     Reply,
-    Said,
     Scripted,
     broken_call,
     call,
     cut,
     error_event,
-    events,
     fail,
     failure_body,
     hang,
@@ -49,10 +49,9 @@ from tests.support.model_replies import (
     page,
     say,
     spoiled,
-    unstreamed,
     whole,
 )
-from tests.support.model_rules import Refused, before_last_answer, bond, check
+from tests.support.model_rules import check
 
 if TYPE_CHECKING:
     from types import TracebackType
