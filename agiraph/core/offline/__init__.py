@@ -1,0 +1,1 @@
+"""How `offline/digest` decides: a conversation in, the next move out; no model."""
