@@ -59,6 +59,13 @@ async def test_a_command_that_a_signal_ends_is_said_to_be_so(bench: Bench) -> No
     )
 
 
+@LINUX
+async def test_a_command_has_a_session_and_a_group_of_its_own(bench: Bench) -> None:
+    finished = await run(bench, "echo $$ $(cut -d' ' -f5,6 /proc/$$/stat)")
+
+    assert len(set(finished.head.split())) == 1
+
+
 async def test_stdin_is_closed(bench: Bench) -> None:
     assert (await run(bench, "cat; echo done")).head == "done\n"
 

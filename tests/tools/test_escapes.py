@@ -137,6 +137,23 @@ async def test_a_dangling_link_makes_nothing_outside(
     assert not (secret.parent / "made").exists()
 
 
+async def test_a_link_that_appears_before_the_write_is_performed_leads_nowhere(
+    bench: Bench,
+) -> None:
+    (bench.scratch / "d").mkdir()
+    theirs = bench.run / "nodes" / "amd" / "scratch"
+    intent = await bench.prepare(
+        "write_file", bench.alice, path="scratch/d/a.txt", content="x"
+    )
+    (bench.scratch / "d").rmdir()
+    (bench.scratch / "d").symlink_to(theirs)
+
+    with pytest.raises(ToolRefused):
+        await bench.perform("write_file", intent, bench.alice)
+
+    assert list(theirs.iterdir()) == []
+
+
 async def test_a_pipe_in_the_place_of_a_file_does_not_hang(bench: Bench) -> None:
     os.mkfifo(bench.scratch / "pipe")
 
