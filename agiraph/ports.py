@@ -90,11 +90,16 @@ class EntryKind(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One name in a folder; size in bytes, for files."""
+    """One name in a folder; size in bytes, for files.
+
+    Attributes:
+        changed: when it last changed (ctime), in seconds since 1970; 0 where unknown.
+    """
 
     name: str
     kind: EntryKind
     size: int
+    changed: float = 0.0
 
 
 class Seen(Enum):

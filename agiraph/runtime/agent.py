@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import PurePosixPath
 
-    from agiraph.model.agent import Goal
+    from agiraph.model.agent import Goal, Settings
     from agiraph.model.json import Json
     from agiraph.model.layout import Home
     from agiraph.model.message import InboxMessage
@@ -105,7 +105,7 @@ class Agent:
         questions.load(desk)
         recall_spend(desk)
 
-    def _defaults(self) -> object:
+    def _defaults(self) -> Settings:
         settings = self.desk.world.settings
         return replace(settings.defaults, budget=settings.agent_budget)
 
@@ -127,6 +127,10 @@ class Agent:
             path, folder.goal, lambda text: read_goal(text, self._defaults()), force
         )
         if goal is None:
+            bad = self._intake.is_bad(path) and desk.goal is None
+            desk.bad_goal = (
+                "GOAL.md was not accepted; see GOAL.md.error.md" if bad else ""
+            )
             return
         if desk.goal is None and self._intake.accepted(path) is None:
             await self._create()
@@ -204,7 +208,7 @@ class Agent:
         desk = self.desk
         if folder.stop and desk.run_open:
             await self._stop()
-        elif desk.goal is not None and not folder.stop and self._wants_run():
+        elif not folder.stop and self._wants_run():
             await runs.open_run(desk)
         if desk.run is None or folder.run != desk.run.name:
             return
@@ -212,17 +216,21 @@ class Agent:
             await self._identity(worker, sight)
         for node, sight in folder.specs.items():
             await self._spec(node, sight)
-        for node in folder.stops:
-            await self._stop_node(node)
-        for node, known in list(desk.nodes.items()):
-            if known.status.error == STOPPED and node not in folder.stops:
-                await nodes.back_to_pending(desk, node)
-        for node in folder.reruns:
-            await self._rerun(node)
+        await self._presence(folder)
         for path, problem in folder.odd.items():
             if path not in desk.odd:
                 desk.odd.add(path)
                 desk.world.remark(f"{path} is left alone: {problem}")
+
+    async def _presence(self, folder: Folder) -> None:
+        """STOP and RERUN in node folders; a STOP that is gone frees its node."""
+        for node in folder.stops:
+            await self._stop_node(node)
+        for node, known in list(self.desk.nodes.items()):
+            if known.status.error == STOPPED and node not in folder.stops:
+                await nodes.back_to_pending(self.desk, node)
+        for node in folder.reruns:
+            await self._rerun(node)
 
     def _wants_run(self) -> bool:
         desk = self.desk

@@ -46,6 +46,7 @@ class Staff:
 
     @property
     def name(self) -> str:
+        """As its folder is called."""
         return self.identity.name
 
 
@@ -80,6 +81,7 @@ class Desk:
         self.active: set[str] = set()
         self.held: dict[str, str] = {}
         self.error = ""
+        self.bad_goal = ""
         self.revision = 0
         self.next_cycle: float | None = None
         self.shown: dict[str, str] = {}
@@ -104,6 +106,7 @@ class Desk:
 
     @property
     def agent(self) -> str:
+        """The agent's id."""
         return self.home.agent
 
     @property
@@ -113,6 +116,7 @@ class Desk:
 
     @property
     def run_open(self) -> bool:
+        """Whether the newest run goes on."""
         return self.run is not None and self.run.state.open
 
     @property

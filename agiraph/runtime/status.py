@@ -45,6 +45,8 @@ class StatusPage:
     async def write(self) -> None:
         """Bring the page up to date, if what it says has changed."""
         desk = self._desk
+        if desk.goal is None and not desk.bad_goal:
+            return
         state, waiting_for = standing(facts(desk))
         if state is not self._state:
             await self._changed(state)
@@ -66,6 +68,7 @@ class StatusPage:
         desk, before = self._desk, self._state
         self._state = state
         self._since = desk.world.stamp()
+        desk.world.stands(desk.agent, state)
         if state in _EVENTS:
             await desk.records.event(_EVENTS[state], desk.where())
         elif before in _EVENTS:
@@ -144,7 +147,7 @@ def permissions_note(desk: Desk) -> str:
 def facts(desk: Desk) -> Facts:
     """What the agent's standing is worked out from."""
     return Facts(
-        broken=desk.error or ("" if desk.goal else "there is no good GOAL.md"),
+        broken=desk.error or ("" if desk.goal else desk.bad_goal),
         paused=desk.is_paused,
         run=desk.run.state if desk.run else None,
         active=len(desk.active),

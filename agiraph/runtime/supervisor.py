@@ -109,10 +109,10 @@ class Supervisor:
             node = nodes_now.get(name.removeprefix("node:"))
             if node is not None and node.status.state is NodeState.CANCELLED:
                 task.cancel()
-        if not self._desk.run_open and self._desk.run is not None:
-            if self._desk.run.state is RunState.STOPPED:
-                for task in self._tasks.values():
-                    task.cancel()
+        run = self._desk.run
+        if run is not None and run.state is RunState.STOPPED:
+            for task in self._tasks.values():
+                task.cancel()
 
     def _start(
         self, group: asyncio.TaskGroup, name: str, work: Coroutine[None, None, None]

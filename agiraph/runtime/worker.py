@@ -26,6 +26,7 @@ from agiraph.tools.registry import guidance_for, specs_for
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Mapping
+    from pathlib import PurePosixPath
 
     from agiraph.model.conversation import Answer
     from agiraph.model.node import Node
@@ -57,7 +58,7 @@ class Worker:
         self._written = 0.0
         self.tools: Mapping[str, Tool] = {}
         self.name = staff.name
-        self.log = desk.node_folder(node.id).log
+        self.log: PurePosixPath | None = desk.node_folder(node.id).log
         self.answer = ""
         self.single = (node.spec.max_turns or desk.settings.limits.max_turns) == 1
 

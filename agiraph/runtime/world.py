@@ -11,6 +11,7 @@ from agiraph.model.agent import TreeSettings
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
+    from agiraph.model.agent import AgentState
     from agiraph.model.event import Event
     from agiraph.ports import Clock, Models, Pen, Reader, Shell
     from agiraph.runtime.bell import Bell
@@ -31,6 +32,7 @@ class World:
         paused: whether the tree's PAUSE file is there.
         trouble: why nothing can be written now; empty when all is well.
         runs: places for the runs at work at once.
+        stands: is told of each agent's new state.
         root: the tree's folder as an absolute path, for child processes only.
     """
 
@@ -46,6 +48,7 @@ class World:
     remark: Callable[[str], None]
     trace: Callable[[BaseException], None]
     root: str
+    stands: Callable[[str, AgentState], None]
     settings: TreeSettings = field(default_factory=TreeSettings)
     paused: bool = False
     trouble: str = ""

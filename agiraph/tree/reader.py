@@ -269,7 +269,8 @@ def _entry(name: os.DirEntry[str]) -> Entry | None:
 def _entry_of(name: str, found: os.stat_result) -> Entry:
     mode = found.st_mode
     if stat.S_ISREG(mode):
-        return Entry(name, EntryKind.FILE, found.st_size)
+        return Entry(name, EntryKind.FILE, found.st_size, found.st_ctime)
     if stat.S_ISDIR(mode):
-        return Entry(name, EntryKind.FOLDER, 0)
-    return Entry(name, EntryKind.LINK if stat.S_ISLNK(mode) else EntryKind.OTHER, 0)
+        return Entry(name, EntryKind.FOLDER, 0, found.st_ctime)
+    kind = EntryKind.LINK if stat.S_ISLNK(mode) else EntryKind.OTHER
+    return Entry(name, kind, 0, found.st_ctime)

@@ -1,0 +1,86 @@
+"""Events in words: one readable line for each thing that happens."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from agiraph.core.brief import shortened
+from agiraph.model.event import Event, EventType
+
+if TYPE_CHECKING:
+    from agiraph.model.json import JsonObject
+
+_SAID = {
+    EventType.AGENT_CREATED: "created",
+    EventType.AGENT_STARTED: "run {run} opened",
+    EventType.AGENT_PAUSED: "paused",
+    EventType.AGENT_RESUMED: "goes on",
+    EventType.AGENT_WAITING: "waits for a person",
+    EventType.AGENT_HELD: "held: {words}",
+    EventType.AGENT_COMPLETED: "run {run} completed: {reason}",
+    EventType.AGENT_FAILED: "failed: {words}{reason}",
+    EventType.AGENT_STOPPED: "run {run} stopped: {reason}",
+    EventType.NODE_CREATED: "node {node} created by {by}: {title}",
+    EventType.NODE_ASSIGNED: "node {node} assigned to {worker}",
+    EventType.NODE_STARTED: "node {node} started by {worker}",
+    EventType.NODE_WAITING: "node {node} waits: {words}",
+    EventType.NODE_HELD: "node {node} held: {words}",
+    EventType.NODE_RESUMED: "node {node} goes on",
+    EventType.NODE_CHECKPOINTED: "node {node} checkpointed: {summary}",
+    EventType.NODE_COMPLETED: "node {node} completed by {worker}: {summary}",
+    EventType.NODE_CANCELLED: "node {node} cancelled: {error}",
+    EventType.NODE_FAILED: "node {node} failed: {error}",
+    EventType.NODE_STALE: "node {node} is stale",
+    EventType.WORKER_SPAWNED: "worker {worker} joined {role}",
+    EventType.WORKER_IDLE: "worker {worker} is idle",
+    EventType.WORKER_BUSY: "worker {worker} works on {node}",
+    EventType.WORKER_WAITING: "worker {worker} waits",
+    EventType.WORKER_STOPPED: "worker {worker} retired",
+    EventType.MESSAGE_SENT: "message from {from} to {to}",
+    EventType.MESSAGE_RECEIVED: "message read by {by}",
+    EventType.TOOL_CALLED: "{who} calls {tool}",
+    EventType.TOOL_RESULT: "{who} has the result of {tool}{failed}",
+    EventType.HUMAN_QUESTION: "{who} asks {id}: {text}",
+    EventType.HUMAN_RESPONSE: "{id} is answered: {text}",
+    EventType.HUMAN_NUDGE: "a person wrote, urgently",
+    EventType.STAGE_STARTED: "stage {number} started {title}",
+    EventType.STAGE_RECONVENED: "stage closed: {assessment}",
+    EventType.STAGE_COMPLETED: "the stage's contract is met",
+    EventType.MEMORY_WRITTEN: "{who} wrote {path}",
+    EventType.MEMORY_COMPACTED: "{who} compacted its conversation",
+    EventType.BUDGET_REACHED: "{words}",
+    EventType.FILE_CHANGED: "{path} accepted",
+    EventType.FILE_ERROR: "{words}",
+    EventType.FILE_MENDED: "{path} is good again",
+}
+
+QUIET = frozenset(
+    {
+        EventType.TOOL_RESULT,
+        EventType.MESSAGE_RECEIVED,
+        EventType.NODE_ASSIGNED,
+        EventType.WORKER_BUSY,
+        EventType.WORKER_IDLE,
+    }
+)
+
+
+class _Known(dict[str, str]):
+    def __missing__(self, key: str) -> str:
+        return ""
+
+
+def narrate(event: Event) -> str:
+    """One line of words for an event, without its time and agent."""
+    known = _Known({k: str(v) for k, v in event.data.items()})
+    known["run"] = event.run or ""
+    known["node"] = event.node or ""
+    known["worker"] = event.worker or ""
+    known["who"] = event.worker or "coordinator"
+    known["failed"] = " (an error)" if _failed(event.data) else ""
+    words = _SAID[event.type].format_map(known)
+    return shortened(" ".join(words.split()).rstrip(": "), 200)
+
+
+def _failed(data: JsonObject) -> bool:
+    return data.get("error") is True

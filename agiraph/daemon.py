@@ -1,0 +1,211 @@
+"""The daemon: where settings, secrets, signals and adapters meet. Start, main, end."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import sys
+import traceback
+from typing import TYPE_CHECKING
+
+from agiraph import __version__
+from agiraph.clock import SystemClock
+from agiraph.errors import AgiraphError
+from agiraph.model.agent import AgentState, TreeSettings
+from agiraph.model.layout import MACHINE
+from agiraph.providers.models import ModelCatalog
+from agiraph.runtime.bell import Bell
+from agiraph.runtime.controller import Controller, House
+from agiraph.runtime.ledger import Ledger
+from agiraph.runtime.places import Places
+from agiraph.runtime.voice import Voice
+from agiraph.runtime.world import World
+from agiraph.tools.execution import LocalShell
+from agiraph.tools.kit import shell_tools, tree_tools
+from agiraph.tools.processes import hide_environment
+from agiraph.tools.seen import LastSeen
+from agiraph.tree.beneath import Beneath
+from agiraph.tree.lease import ignore_lease_signals
+from agiraph.tree.lock import Taken, TreeLock
+from agiraph.tree.pen import DiskPen
+from agiraph.tree.reader import DiskReader
+from agiraph.tree.templates import template
+from agiraph.watcher import FolderWatch
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from agiraph.model.event import Event
+    from agiraph.ports import Tool
+
+DONE, FAILED, BAD_TREE, HELD, LOCKED, WAITS, INTERRUPTED = 0, 1, 4, 6, 7, 8, 130
+
+# States in which one agent alone can go no further, and the exit code of each.
+_ENDS = {
+    AgentState.IDLE: DONE,
+    AgentState.COMPLETED: DONE,
+    AgentState.FAILED: FAILED,
+    AgentState.STOPPED: FAILED,
+    AgentState.FORKED: FAILED,
+    AgentState.ELSEWHERE: FAILED,
+    AgentState.BROKEN: BAD_TREE,
+    AgentState.HELD: HELD,
+    AgentState.PAUSED: HELD,
+    AgentState.WAITING_FOR_HUMAN: WAITS,
+}
+
+
+class Daemon:
+    """One daemon on one tree."""
+
+    def __init__(
+        self, root: str, *, log_format: str, only: str | None, until_done: bool
+    ) -> None:
+        """Nothing is opened yet; `only` and `until_done` are for `agiraph run`."""
+        self._root = os.path.abspath(root)
+        self._only = only
+        self._until_done = until_done
+        self._clock = SystemClock()
+        self._voice = Voice(
+            sys.stderr, self._clock, as_json=log_format == "json", quiet=False
+        )
+        self._stop = asyncio.Event()
+        self._code = DONE
+
+    async def main(self) -> int:
+        """Work until a signal comes, or until the one agent can go no further."""
+        self._catch_signals()
+        world, watch = self._world(), self._watch()
+        house = House(
+            edges=lambda: self._edges(world),
+            furnish=_furnish,
+            models=lambda settings: self._models(world, settings),
+            only=self._only,
+        )
+        self._voice.remark(f"watching {self._root} (process {os.getpid()})")
+        try:
+            await Controller(world, watch, house).run(self._stop)
+        finally:
+            await self._catalog.close()
+            await self._pen.close()
+        self._voice.remark("ended; every step is recorded")
+        return self._code
+
+    # --- adapters
+
+    def _world(self) -> World:
+        self._pen = DiskPen(self._root, on_repair=self._voice.remark)
+        reader = DiskReader(self._root, self._clock)
+        environment = dict(os.environ)
+        self._catalog = ModelCatalog(
+            settings=TreeSettings(), environment=environment, clock=self._clock
+        )
+        bell = Bell(self._clock)
+        world = World(
+            clock=self._clock,
+            pen=self._pen,
+            reader=reader,
+            shell=LocalShell(Beneath(self._root), self._pen, environment),
+            models=self._catalog,
+            ledger=Ledger(),
+            runs=Places(bell, lambda: world.settings.max_agents),
+            bell=bell,
+            say=self._said,
+            remark=self._voice.remark,
+            trace=self._trace,
+            root=self._root,
+            stands=self._stands,
+        )
+        return world
+
+    def _watch(self) -> FolderWatch:
+        return FolderWatch(self._root, report=self._voice.remark)
+
+    def _edges(self, world: World) -> Mapping[str, Tool]:
+        seen = LastSeen()
+        tools = (
+            *tree_tools(world.reader, world.pen, seen),
+            *shell_tools(world.shell, self._root),
+        )
+        return {tool.spec.name: tool for tool in tools}
+
+    def _models(self, world: World, settings: TreeSettings) -> None:
+        self._catalog = self._catalog.with_settings(settings)
+        world.models = self._catalog
+        if settings.timezone is not None:
+            world.clock = self._clock = SystemClock(settings.timezone)
+
+    # --- what is told
+
+    def _said(self, event: Event) -> None:
+        self._voice.event(event)
+
+    def _trace(self, bug: BaseException) -> None:
+        """Keep the trace of a bug out of the person's sight, but not out of reach."""
+        path = os.path.join(self._root, str(MACHINE), "faults.log")
+        try:
+            with open(path, "a", encoding="utf-8") as log:
+                log.write(f"--- {self._clock.now().isoformat()}\n")
+                log.writelines(traceback.format_exception(bug))
+        except OSError:
+            path = "nowhere: the disk does not take it"
+        self._voice.remark(
+            f"a fault in Agiraph itself: {type(bug).__name__}: {bug}; its trace is in "
+            f"{path}"
+        )
+
+    def _stands(self, agent: str, state: AgentState) -> None:
+        """One agent's state has changed; alone, it may be the end."""
+        if self._until_done and agent == self._only and state in _ENDS:
+            self._code = _ENDS[state]
+            self._stop.set()
+
+    # --- signals
+
+    def _catch_signals(self) -> None:
+        loop = asyncio.get_running_loop()
+        loop.add_signal_handler(signal.SIGTERM, self._end, DONE)
+        loop.add_signal_handler(signal.SIGINT, self._end, INTERRUPTED)
+
+    def _end(self, code: int) -> None:
+        if self._stop.is_set() and code == INTERRUPTED:
+            os._exit(INTERRUPTED)  # the second Ctrl-C ends it now
+        self._code = code
+        self._voice.remark("ending; a second Ctrl-C ends it now")
+        self._stop.set()
+
+
+def _furnish() -> dict[str, bytes]:
+    """What a new home gets where it has none of its own."""
+    soul = template("basic")["SOUL.md"]
+    return {"SOUL.md": soul, "MEMORY.md": b"", "_inbox.md": b""}
+
+
+def serve(
+    root: str,
+    *,
+    log_format: str = "text",
+    only: str | None = None,
+    until_done: bool = False,
+) -> int:
+    """Run the daemon in the foreground, and say by an exit code how it ended.
+
+    Args:
+        root: the tree's folder.
+        log_format: `text` or `json`.
+        only: work on this agent alone.
+        until_done: end when that agent has ended, or needs a person.
+    """
+    hide_environment()
+    ignore_lease_signals()
+    clock = SystemClock()
+    try:
+        lock = TreeLock.take(root, version=__version__, since=clock.now())
+    except Taken:
+        return LOCKED
+    except AgiraphError:
+        return BAD_TREE
+    with lock:
+        daemon = Daemon(root, log_format=log_format, only=only, until_done=until_done)
+        return asyncio.run(daemon.main())

@@ -1,0 +1,40 @@
+"""Whether a new home is still arriving: when something below it last changed."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from agiraph.errors import AgiraphError
+from agiraph.ports import EntryKind
+
+if TYPE_CHECKING:
+    from pathlib import PurePosixPath
+
+    from agiraph.ports import Reader
+
+MOST_FOLDERS = 200
+
+
+def newest_change(reader: Reader, home: PurePosixPath) -> tuple[float, bool]:
+    """When something below a home last changed, and whether it looks like a copy.
+
+    Looks at so many folders at most: a home that brings a hundred thousand files is
+    not walked through. A copy, a sync or a checkout brings names that begin with `_`,
+    or `runs/`.
+    """
+    newest, folders = 0.0, [home]
+    top = reader.entry(home)
+    if top is not None:
+        newest = top.changed
+    copied = False
+    for folder in folders:
+        try:
+            entries = reader.entries(folder)
+        except AgiraphError:
+            continue
+        newest = max([newest, *(entry.changed for entry in entries)])
+        if folder == home:
+            copied = any(e.name[0] == "_" or e.name == "runs" for e in entries)
+        inner = [folder / e.name for e in entries if e.kind is EntryKind.FOLDER]
+        folders.extend(inner[: MOST_FOLDERS - len(folders)])
+    return newest, copied

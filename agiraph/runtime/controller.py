@@ -1,0 +1,356 @@
+"""The controller: hints in, looks out; one agent in order, many agents at once."""
+
+from __future__ import annotations
+
+import asyncio
+import heapq
+import random
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from agiraph.core.codec import read_tree_settings
+from agiraph.core.codec.report import Good, Problem, Rejected
+from agiraph.core.limits import GOAL_BYTES
+from agiraph.errors import AgiraphError
+from agiraph.model.agent import TreeSettings
+from agiraph.model.layout import PAUSE, ROOT, SETTINGS, Home
+from agiraph.model.names import name_problem
+from agiraph.ports import EntryKind, Seen
+from agiraph.runtime.agent import ABSENT_SECONDS, Agent
+from agiraph.runtime.arrival import newest_change
+from agiraph.runtime.rooterrors import RootErrors
+from agiraph.runtime.supervisor import Supervisor
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from pathlib import PurePosixPath
+
+    from agiraph.ports import Tool, Watch
+    from agiraph.runtime.world import World
+
+SPACING = 0.05
+RESCAN_SECONDS = 60.0
+RESCAN_SHARE = 50.0
+FRESH_QUIET = 0.25
+ARRIVING_QUIET = 2.0
+
+
+@dataclass(slots=True)
+class Seat:
+    """One agent as the controller sees it.
+
+    Attributes:
+        looking: whether a look is under way; dirty: whether another is wanted.
+        fresh: whether the home has just appeared, and may still be arriving.
+        watched: what the watch was told.
+    """
+
+    agent: Agent
+    supervisor: Supervisor
+    looking: bool = False
+    dirty: bool = False
+    running: bool = False
+    fresh: bool = False
+    looked: float = -SPACING
+    took: float = 0.0
+    watched: tuple[PurePosixPath, ...] = ()
+
+
+@dataclass(slots=True)
+class House:
+    """What the controller is given to build agents with."""
+
+    edges: Callable[[], Mapping[str, Tool]]
+    furnish: Callable[[], dict[str, bytes]]
+    models: Callable[[TreeSettings], object]
+    only: str | None = None
+
+
+class Controller:
+    """Looks at whatever was hinted at, and keeps loops going where there is work."""
+
+    def __init__(self, world: World, watch: Watch, house: House) -> None:
+        """Nothing has been looked at yet."""
+        self._world = world
+        self._watch = watch
+        self._house = house
+        self._seats: dict[str, Seat] = {}
+        self._due: list[tuple[float, str]] = []
+        self._wake = asyncio.Event()
+        self._root = RootErrors(world)
+        self._first = True
+        self._unpaused_at: float | None = None
+        self._settings_sha = ""
+        self._group: asyncio.TaskGroup
+
+    async def run(self, stop: asyncio.Event) -> None:
+        """Watch, scan, and go on until `stop` is set; then end everything cleanly."""
+        try:
+            async with asyncio.TaskGroup() as self._group:
+                self._watch.folders("", (ROOT,))
+                self._group.create_task(self._hints(), name="hints")
+                self._group.create_task(self._pace(), name="pace")
+                self._group.create_task(self._rescan(), name="rescan")
+                self._group.create_task(_until(stop), name="until the end")
+        except* _Stopped:
+            pass
+        await self._watch.close()
+
+    # --- hints and pacing
+
+    async def _hints(self) -> None:
+        async for names in self._watch.hints():
+            for name in names:
+                if name == "*":
+                    self._all()
+                else:
+                    self._hint(name)
+
+    def _all(self) -> None:
+        for name in ("", *self._seats):
+            self._hint(name)
+
+    def _hint(self, name: str) -> None:
+        seat = self._seats.get(name)
+        if seat is None:
+            self._ask("", 0.0)
+            return
+        now = self._world.clock.monotonic()
+        # Many hints make one look, and looks may take a tenth of the time at most.
+        earliest = seat.looked + max(SPACING, 10 * seat.took)
+        self._ask(name, max(0.0, earliest - now))
+
+    def _ask(self, name: str, seconds: float) -> None:
+        """Want a look at an agent, or at the root, in so many seconds."""
+        due = self._world.clock.monotonic() + max(seconds, 0.0)
+        heapq.heappush(self._due, (due, name))
+        self._wake.set()
+
+    async def _pace(self) -> None:
+        clock = self._world.clock
+        while True:
+            self._wake.clear()
+            now = clock.monotonic()
+            asked: set[str] = set()
+            while self._due and self._due[0][0] <= now:
+                asked.add(heapq.heappop(self._due)[1])
+            for name in asked:
+                self._begin(name)
+            left = self._due[0][0] - clock.monotonic() if self._due else None
+            try:
+                async with asyncio.timeout(left):
+                    await self._wake.wait()
+            except TimeoutError:
+                continue
+
+    def _begin(self, name: str) -> None:
+        if name == "":
+            self._group.create_task(self._look_at_root(), name="look at the root")
+            return
+        seat = self._seats.get(name)
+        if seat is None:
+            return
+        if seat.looking:
+            seat.dirty = True
+            return
+        seat.looking = True
+        self._group.create_task(self._look(name, seat), name=f"look at {name}")
+
+    async def _rescan(self) -> None:
+        clock = self._world.clock
+        pause = RESCAN_SECONDS
+        self._ask("", 0.0)
+        while True:
+            await clock.sleep(pause * random.uniform(0.75, 1.25))  # noqa: S311 - jitter
+            started = clock.monotonic()
+            self._ask("", 0.0)
+            for number, name in enumerate(tuple(self._seats)):
+                # Spread out, so that a tree of a thousand agents never stutters.
+                self._ask(name, number * 0.005)
+            took = sum(seat.took for seat in self._seats.values())
+            took += clock.monotonic() - started
+            pause = max(RESCAN_SECONDS, RESCAN_SHARE * took)
+
+    # --- the root
+
+    async def _look_at_root(self) -> None:
+        await self._settings()
+        self._pause()
+        names = await asyncio.to_thread(self._homes)
+        for name in names:
+            if name not in self._seats:
+                self._seats[name] = self._new_seat(name)
+                self._watch_agent(name)
+                self._ask(name, 0.0)
+        for name in [name for name in self._seats if name not in names]:
+            self._ask(name, 0.0)
+        self._first = False
+
+    def _homes(self) -> list[str]:
+        try:
+            entries = self._world.reader.entries(ROOT)
+        except AgiraphError as fault:
+            self._root.say(str(fault))
+            return []
+        found = []
+        for entry in entries:
+            if entry.kind is not EntryKind.FOLDER or entry.name[0] in "._":
+                continue
+            if self._house.only is not None and entry.name != self._house.only:
+                continue
+            problem = name_problem(entry.name)
+            if problem:
+                self._root.say(f"the folder {entry.name!r} is left alone: {problem}")
+            else:
+                found.append(entry.name)
+        return self._root.without_twins(found)
+
+    def _new_seat(self, name: str) -> Seat:
+        agent = Agent(self._world, Home(name), self._house.furnish)
+        seat = Seat(agent, Supervisor(agent, self._house.edges()))
+        seat.fresh = not self._first
+        return seat
+
+    async def _settings(self) -> None:
+        sight = await asyncio.to_thread(
+            lambda: self._world.reader.look(SETTINGS, limit=GOAL_BYTES)
+        )
+        if sight.seen is Seen.LATER:
+            self._ask("", sight.again)
+            return
+        mark = f"{sight.seen}{sight.sha}{sight.problem}"
+        if mark == self._settings_sha:
+            return
+        self._settings_sha = mark
+        if sight.seen is Seen.ABSENT:
+            self._put(TreeSettings())
+            return
+        found: Good[TreeSettings] | Rejected = Rejected(
+            (Problem(sight.line or 1, 1, "", sight.problem, ""),)
+        )
+        if sight.seen is Seen.GOOD:
+            found = read_tree_settings(sight.text)
+        if isinstance(found, Good):
+            await self._root.mended(SETTINGS)
+            self._put(found.value)
+        else:
+            await self._root.rejected(SETTINGS, found.problems)
+
+    def _put(self, settings: TreeSettings) -> None:
+        if settings == self._world.settings:
+            return
+        self._world.settings = settings
+        self._house.models(settings)
+        for seat in self._seats.values():
+            seat.agent.settings_changed()
+        self._world.bell.ring()
+
+    def _pause(self) -> None:
+        world, now = self._world, self._world.clock.monotonic()
+        there = world.reader.entry(PAUSE) is not None
+        if there:
+            self._unpaused_at = None
+        elif world.paused and self._unpaused_at is None:
+            self._unpaused_at = now + ABSENT_SECONDS
+            self._ask("", ABSENT_SECONDS)
+            return
+        elif world.paused and self._unpaused_at is not None and now < self._unpaused_at:
+            self._ask("", self._unpaused_at - now)
+            return
+        if there != world.paused:
+            world.paused = there
+            world.remark("paused: the file PAUSE is there" if there else "goes on")
+            for name, seat in self._seats.items():
+                seat.agent.desk.changed()
+                self._ask(name, 0.0)
+
+    # --- one agent
+
+    async def _look(self, name: str, seat: Seat) -> None:
+        clock = self._world.clock
+        wait = self._arriving(seat)
+        if wait > 0:
+            seat.looking = False
+            self._ask(name, wait)
+            return
+        started = clock.monotonic()
+        try:
+            again = await seat.agent.look()
+        except AgiraphError as fault:
+            self._world.remark(f"{name}: {fault}")
+            again = ABSENT_SECONDS
+        except Exception as bug:  # noqa: BLE001 - an agent's edge: the daemon goes on
+            self._world.trace(bug)
+            again = RESCAN_SECONDS
+        seat.looked = clock.monotonic()
+        seat.took = seat.looked - started
+        seat.looking = False
+        if seat.agent.gone:
+            self._forget(name, seat)
+            return
+        self._watch_agent(name)
+        if not seat.running:
+            self._go(name, seat)
+        if again is not None:
+            self._ask(name, again)
+        if seat.dirty:
+            seat.dirty = False
+            self._hint(name)
+
+    def _arriving(self, seat: Seat) -> float:
+        """Seconds until a new home may be judged: it may still be arriving."""
+        if not seat.fresh:
+            return 0.0
+        newest, copied = newest_change(self._world.reader, seat.agent.desk.home.path)
+        quiet = ARRIVING_QUIET if copied else FRESH_QUIET
+        age = self._world.clock.now().timestamp() - newest
+        if age < 0 or age >= quiet:  # a clock that was set back must not hold it up
+            seat.fresh = False
+            return 0.0
+        return quiet - age
+
+    def _go(self, name: str, seat: Seat) -> None:
+        seat.running = True
+        self._group.create_task(self._supervise(name, seat), name=f"agent {name}")
+
+    async def _supervise(self, name: str, seat: Seat) -> None:
+        try:
+            if seat.supervisor.wants():
+                await seat.supervisor.run()
+            else:
+                await seat.supervisor.write_status()
+        finally:
+            seat.running = False
+        if seat.supervisor.wants():
+            self._ask(name, SPACING)
+
+    def _forget(self, name: str, seat: Seat) -> None:
+        seat.agent.desk.changed()  # its loops see that the home is gone, and end
+        self._watch.folders(name, ())
+        if self._seats.get(name) is seat:
+            del self._seats[name]
+
+    def _watch_agent(self, name: str) -> None:
+        seat = self._seats[name]
+        desk = seat.agent.desk
+        home = desk.home
+        folders = [home.path, home.dropbox, home.questions]
+        if desk.run is not None:
+            run = desk.run_folder()
+            folders += [run.nodes, run.workers]
+            folders += [run.node(node).path for node in desk.nodes]
+            folders += [run.worker(staff.name).path for staff in desk.staff.values()]
+        wanted = tuple(folders)
+        if wanted != seat.watched:
+            seat.watched = wanted
+            self._watch.folders(name, wanted)
+
+
+async def _until(stop: asyncio.Event) -> None:
+    """End the group that this runs in, once `stop` is set."""
+    await stop.wait()
+    raise _Stopped
+
+
+class _Stopped(Exception):
+    """The daemon is to end."""
