@@ -53,12 +53,6 @@ class NoDaemon(Refused):
     code = Code.NO_DAEMON
 
 
-class Locked(Refused):
-    """Another process works on this tree."""
-
-    code = Code.LOCKED
-
-
 _OF_STATE = {
     AgentState.COMPLETED: Code.DONE,
     AgentState.IDLE: Code.DONE,
@@ -83,6 +77,10 @@ def code_of_state(state: str) -> Code:
 
 def code_of_error(error: AgiraphError) -> Code:
     """The exit code for an error that reached the edge of the CLI."""
+    from agiraph.tree.lock import Taken
+
     if isinstance(error, Refused):
         return error.code
+    if isinstance(error, Taken):
+        return Code.LOCKED
     return Code.NOT_FOUND if isinstance(error, NotThere) else Code.FAILED

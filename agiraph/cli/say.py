@@ -58,7 +58,7 @@ def send(call: Call, name: str, text: str, to: str | None, urgent: bool) -> None
         raise Misused("the text is longer than 8 MiB; put it into inputs/ instead.")
     path = Home(agent).dropbox / _file_name()
     put(files.root, path, message)
-    say(f"Sent to {reader} of {agent}: {path}")
+    say(f"Sent to {f'{reader} of ' if reader else ''}{agent}: {path}")
     say(f"Next: agiraph logs {quoted(agent)} -f")
 
 
@@ -140,20 +140,21 @@ def _node_stop(files: Files, home: Home, typed: str) -> PurePosixPath:
     return home.run(run.name).node(node).stop if run else home.stop
 
 
-def _addressee(files: Files, home: Home, typed: str | None) -> str:
+def _addressee(files: Files, home: Home, typed: str | None) -> str | None:
+    """Who is meant; None where the text itself may say (`@alice ...`)."""
     if typed is None or typed in (COORDINATOR, _EVERYONE):
-        return typed or COORDINATOR
+        return typed
     run = newest_run(files, home)
     names = files.folders(run.workers) if run else ()
     where = f"{home.agent}'s newest run"
     return found(typed, [*names, COORDINATOR, _EVERYONE], kind="worker", where=where)
 
 
-def _message(text: str, *, to: str, urgent: bool) -> str:
+def _message(text: str, *, to: str | None, urgent: bool) -> str:
     """The file of one message; with settings even where its text begins like some."""
     from agiraph.core.codec import emit
 
-    settings = {"to": to} | ({"urgent": True} if urgent else {})
+    settings = ({"to": to} if to else {}) | ({"urgent": True} if urgent else {})
     return emit.page(settings, text)
 
 

@@ -13,6 +13,7 @@ from agiraph.cli.view import agent as agent_view
 from agiraph.cli.view import one_agent
 from agiraph.cli.write import put
 from agiraph.model.layout import Home
+from agiraph.tree.lock import Taken, holder
 
 _LONGEST_GOAL = 1024 * 1024
 
@@ -38,9 +39,13 @@ def up(call: Call, log_format: str) -> int:
       agiraph up --agents ~/agents
       agiraph up --log-format json | jq .type
     """
+    root = call.tree
+    at_work = holder(root)
+    if at_work is not None:
+        raise Taken(root, at_work)
     from agiraph.daemon import serve
 
-    return serve(call.tree, log_format=log_format)
+    return serve(root, log_format=log_format)
 
 
 @click.command()

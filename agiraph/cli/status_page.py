@@ -123,9 +123,8 @@ def _waiting(view: TreeView) -> Iterator[str]:
             f"{each.agent}: {who or 'the coordinator'} asks ({each.id}): "
             f"{render.short(each.text, 120)}"
         )
-        yield (
-            f'    answer in {each.path}, or: agiraph send {each.agent} "{each.id}: ..."'
-        )
+        send = f'agiraph send {quoted(each.agent)} "{each.id}: ..."'
+        yield f"    answer in {each.path}, or: {send}"
     for agent in view.agents:
         if agent.waiting_for and agent.status not in ("working", "idle"):
             why = render.short(agent.waiting_for, 200)

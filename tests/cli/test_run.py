@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import os
 import threading
 import time
 from contextlib import contextmanager
@@ -102,6 +103,14 @@ def test_a_daemon_that_ends_meanwhile_is_told(run: Run, root: Path) -> None:
     timer.join()
     assert result.exit_code == 5
     assert "agiraph run news" in result.stderr
+
+
+def test_a_second_daemon_is_told_who_has_the_tree(run: Run, root: Path) -> None:
+    since = datetime(2026, 11, 21, tzinfo=UTC)
+    with TreeLock.take(str(root), version="1", since=since):
+        result = run("up")
+    assert result.exit_code == 7
+    assert f"process {os.getpid()}" in result.stderr
 
 
 def test_an_agent_without_a_goal_is_not_run(run: Run, root: Path) -> None:

@@ -4,8 +4,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from agiraph.core.codec.page import read_page
-from agiraph.core.codec.report import Findings
+from agiraph.core.codec import Good
+from agiraph.core.codec.mail import read_dropped
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -22,24 +22,26 @@ def _only_mail(root: Path, agent: str = "news") -> str:
     return mail.read_text(encoding="utf-8")
 
 
-def _settings(text: str) -> dict[str, str]:
-    page = read_page(text, Findings.none_yet())
-    return {
-        key: place.value.text  # type: ignore[union-attr]  # scalars only
-        for key, place in page.settings.others()
-    }
-
-
 def test_a_message_is_a_whole_file_in_the_inbox(run: Run, root: Path) -> None:
     result = run("send", "news", "Leave out sports")
     assert result.exit_code == 0
     assert result.stdout == ""
-    assert _only_mail(root) == "---\nto: coordinator\n---\nLeave out sports\n"
+    assert _only_mail(root) == "Leave out sports\n"
 
 
 def test_a_worker_may_be_named_and_hurried(run: Run, root: Path) -> None:
     assert run("send", "news", "Hurry", "--to", "alice", "--urgent").exit_code == 0
-    assert _settings(_only_mail(root)) == {"to": "Alice", "urgent": "true"}
+    message = read_dropped(_only_mail(root))
+    assert isinstance(message, Good)
+    assert (message.value.to, message.value.urgent) == ("Alice", True)
+    assert message.value.text == "Hurry"
+
+
+def test_the_text_itself_may_say_who_is_meant(run: Run, root: Path) -> None:
+    assert run("send", "news", "@Alice Hurry").exit_code == 0
+    message = read_dropped(_only_mail(root))
+    assert isinstance(message, Good)
+    assert message.value.to == "Alice"
 
 
 def test_a_worker_that_is_not_there_gets_nothing(run: Run, root: Path) -> None:
@@ -52,13 +54,15 @@ def test_a_worker_that_is_not_there_gets_nothing(run: Run, root: Path) -> None:
 def test_a_message_may_begin_with_a_dash_or_a_fence(run: Run, root: Path) -> None:
     assert run("send", "held one", "--", "---\nto: nobody\n---\nx").exit_code == 0
     text = _only_mail(root, "held one")
-    assert _settings(text) == {"to": "coordinator"}
-    assert text.endswith("---\n---\nto: nobody\n---\nx\n")
+    message = read_dropped(text)
+    assert isinstance(message, Good)
+    assert message.value.to == "coordinator"
+    assert message.value.text == "---\nto: nobody\n---\nx"
 
 
 def test_a_message_may_come_from_standard_input(run: Run, root: Path) -> None:
     assert run("send", "news", "-", stdin="two\nlines\n").exit_code == 0
-    assert _only_mail(root).endswith("---\ntwo\nlines\n")
+    assert _only_mail(root) == "two\nlines\n"
 
 
 def test_two_messages_are_two_files(run: Run, root: Path) -> None:
