@@ -167,11 +167,14 @@ def _segments(piece: Piece, now: Typed, left: Counter[Block]) -> list[Piece]:
 
 def _pruned_at(span: range, now: Typed, left: Counter[Block]) -> int:
     """How many lines the longest pruned block has that begins here; 0 without one."""
-    here = now.block(span)
+    first = now.lines[span.start]
     fitting = [
         block
         for block, count in left.items()
-        if count > 0 and block and block[0] == here[0] and here[: len(block)] == block
+        if count > 0
+        and block[:1] == (first,)
+        and len(block) <= len(span)
+        and now.block(range(span.start, span.start + len(block))) == block
     ]
     if not fitting:
         return 0

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from bisect import bisect_right
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from agiraph.core.typed import Block, Typed
 
 _CLEARLY_MOVED = 24
+_MOST_LOOKS = 20_000  # for corrections among blocks; a file of thousands is no typing
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +56,7 @@ class _Comparison:
         self._now = now
         self._old = [line for block in blocks for line in block]
         self._unit = [at for at, block in enumerate(blocks) for _ in block]
+        self._patience = _MOST_LOOKS
         self._same = self._equal_lines()
         self._known = list(self._same)
         for gap in _gaps(self._same, len(self._old)):
@@ -100,10 +102,11 @@ class _Comparison:
         """With separators: block by block."""
         spans = self._now.blocks
         found: list[Piece] = []
+        gaps = list(_gaps(self._known, len(self._old)))
         taken = set(self._units(range(len(self._known))))
         for span in spans:
             if all(self._known[at] is None for at in span):
-                found.append(self._unseen(span, taken))
+                found.append(self._unseen(span, gaps, taken))
                 continue
             head = span
             if span is spans[-1] and self._now.open_end:
@@ -114,30 +117,35 @@ class _Comparison:
         return found
 
     def _corrects(self, gap: _Gap) -> bool:
-        """Whether a gap's new lines correct its old ones, or the blocks around them."""
+        """Whether a gap's new lines correct its old ones, or the middle of a block.
+
+        At a block's edge they must be alike themselves: without separators that is
+        where somebody prunes one thing and writes another.
+        """
         if not gap.old:
             return False
         new = self._now.block(gap.new)
         if alike(self._old[gap.old.start : gap.old.stop], new):
             return True
-        first, last = self._unit[gap.old.start], self._unit[gap.old.stop - 1]
-        around = [at for at, unit in enumerate(self._unit) if first <= unit <= last]
-        before = [self._old[at] for at in around if at < gap.old.start]
-        after = [self._old[at] for at in around if at >= gap.old.stop]
-        return alike([self._old[at] for at in around], [*before, *new, *after])
+        edges = self._unit[max(gap.old.start - 1, 0) : gap.old.stop + 1]
+        if gap.old.stop == len(self._old) or not gap.old.start or len(set(edges)) > 1:
+            return False
+        block = self._blocks[edges[0]]
+        first = gap.old.start - self._unit.index(edges[0])
+        return alike(block, [*block[:first], *new, *block[first + len(gap.old) :]])
 
-    def _unseen(self, span: range, taken: set[int]) -> Piece:
+    def _unseen(self, span: range, gaps: list[_Gap], taken: set[int]) -> Piece:
         """A block without a known line: new, or a reworded one at the same place."""
-        gap = next(
-            gap
-            for gap in _gaps(self._known, len(self._old))
-            if gap.new.start <= span.start < gap.new.stop
-        )
-        for unit in dict.fromkeys(self._unit[gap.old.start : gap.old.stop]):
-            if unit in taken or not alike(self._blocks[unit], self._now.block(span)):
-                continue
-            taken.add(unit)
-            return Piece(span, Heard.CORRECTED, (unit,))
+        gap = gaps[bisect_right(gaps, span.start, key=lambda gap: gap.new.start) - 1]
+        first = self._unit[gap.old.start] if gap.old else 0
+        last = self._unit[gap.old.stop - 1] if gap.old else -1
+        for unit in range(first, last + 1):
+            if self._patience <= 0:
+                break
+            self._patience -= 1
+            if unit not in taken and alike(self._blocks[unit], self._now.block(span)):
+                taken.add(unit)
+                return Piece(span, Heard.CORRECTED, (unit,))
         return Piece(span, Heard.NEW)
 
     def _without_tail(self, span: range) -> range:
@@ -208,16 +216,16 @@ def _without_moved(
     """
     kept = {unit for piece in found for unit in piece.old}
     gone = [unit for unit in range(len(blocks)) if unit not in kept]
-    left = Counter(blocks[unit] for unit in gone)
+    left: dict[Block, list[int]] = {}
+    for unit in reversed(gone):
+        left.setdefault(blocks[unit], []).append(unit)
     judged: list[Piece] = []
     for piece in found:
         block = now.block(piece.span)
         last = piece.span.stop == len(now.lines)
         clear = sum(map(len, block)) >= _CLEARLY_MOVED or not last
-        if piece.kind is Heard.NEW and left[block] and clear:
-            left[block] -= 1
-            unit = next(unit for unit in gone if blocks[unit] == block)
-            judged.append(Piece(piece.span, None, (unit,)))
+        if piece.kind is Heard.NEW and left.get(block) and clear:
+            judged.append(Piece(piece.span, None, (left[block].pop(),)))
         else:
             judged.append(piece)
     return judged

@@ -95,12 +95,27 @@ def test_a_correction_delivers_nothing_and_is_told(glue: str) -> None:
     assert [message.kind for message in messages] == [Heard.CORRECTED]
 
 
-def test_a_block_rewritten_by_less_than_a_quarter_is_a_correction() -> None:
-    before = f"{LONG}\n{OTHER}\n{THIRD}\n---\nbye\n"
-    after = f"{LONG}\n{OTHER}\nWhat was its cost?\nAnd a table.\n---\nbye\n"
+@pytest.mark.parametrize("end", ["", "---\nbye\n"])
+def test_a_line_reworded_within_a_long_block_is_a_correction(end: str) -> None:
+    before = f"{LONG}\n{OTHER}\nAnd a table.\n{THIRD}\n{end}"
+    after = before.replace("And a table.", "No pictures!")
 
-    assert history(before, after.replace("What", "Say what"))[1] != ["bye"]
-    assert history(before, before.replace(THIRD, THIRD + "\nAnd a table."))[1] == []
+    assert history(before, after)[1] == []
+
+
+def test_a_line_added_to_a_long_block_among_others_is_a_correction() -> None:
+    before = f"{LONG}\n{OTHER}\n{THIRD}\n---\nbye\n"
+    after = before.replace(THIRD, f"{THIRD}\nAnd a table.")
+
+    assert history(before, after)[1] == []
+
+
+def test_what_replaces_the_last_line_of_a_plain_file_is_new() -> None:
+    before = f"{LONG}\n{LONG}\n{OTHER}\nAnd a table.\n"
+
+    assert history(before, before.replace("And a table.", "Stop now!"))[1] == [
+        "Stop now!"
+    ]
 
 
 def test_a_block_that_was_rewritten_altogether_is_new() -> None:
@@ -219,7 +234,13 @@ def test_quiet_times_follow_how_the_file_was_written() -> None:
     assert quiet_needed(memory, "one\ntwo\nthree", editor_lock=True) == 60.0
 
 
-def test_a_large_hostile_file_is_compared_in_bounded_time() -> None:
-    _, memory = take_in(InboxMemory(), "ok\n" * 50_000, now=0.0)
+@pytest.mark.parametrize("glue", ["", "---\n"])
+def test_a_large_hostile_file_is_compared_in_bounded_time(glue: str) -> None:
+    memory = InboxMemory()
+    same = f"ok\n{glue}" * 10_000
 
-    take_in(memory, "no\n" + "ok\nok\nyes\n" * 30_000, now=1.0)
+    _, memory = take_in(memory, same + f"do this\n{glue}please\n", now=0.0)
+    _, memory = take_in(memory, "".join(f"{n}\n{glue}" for n in range(10_000)), now=1.0)
+    messages, _ = take_in(memory, "no\n" + f"yes\n{glue}" * 9_999 + same, now=2.0)
+
+    assert messages
