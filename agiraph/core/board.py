@@ -98,11 +98,11 @@ def fault(node: Node, nodes: Mapping[str, Node]) -> str:
 
 
 def _open_children(nodes: Mapping[str, Node]) -> dict[str, list[str]]:
-    """Parent -> its children that have not ended: it cannot end before them."""
+    """Open parent -> its open children: it cannot end before they do."""
     below: dict[str, list[str]] = {}
     for node in nodes.values():
-        parent = _parent(node, nodes)
-        if parent is not None and not node.status.state.ended:
+        parent = None if node.status.state.ended else _parent(node, nodes)
+        if parent in nodes and not nodes[parent].status.state.ended:
             below.setdefault(parent, []).append(node.id)
     return below
 
