@@ -73,7 +73,7 @@ class Beneath:
             NotThere, Outside, NotPlain, Unreadable: as they say.
             Full, ReadOnly, DiskFault: for flags that write.
         """
-        rest = _rest(path, within)
+        rest = parts_below(path, within)
         writing = bool(flags & (os.O_WRONLY | os.O_RDWR | os.O_CREAT))
         try:
             top = self._top(within)
@@ -118,8 +118,12 @@ class Beneath:
         return _open_by_walking(top, parts, (flags, mode), links=links)
 
 
-def _rest(path: PurePosixPath, within: PurePosixPath | None) -> list[str]:
-    """The components below the folder to stay in, when the words alone allow it."""
+def parts_below(path: PurePosixPath, within: PurePosixPath | None) -> list[str]:
+    """The components below the folder to stay in, when the words alone allow it.
+
+    Raises:
+        Outside, NotThere: they do not; what is on the disk was not looked at.
+    """
     for part in (*path.parts, *(within.parts if within else ())):
         if part == ".." or part.startswith("/"):
             raise Outside(f"{path} leads out of the folder that it must stay in")

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final, TypeVar
 
 from agiraph.errors import NotPlain, NotThere
 from agiraph.tree import disk
-from agiraph.tree.beneath import Beneath
+from agiraph.tree.beneath import Beneath, parts_below
 from agiraph.tree.faults import told
 from agiraph.tree.folders import Place, make_home, open_folder, sync_folder
 from agiraph.tree.leftovers import remove_leftovers
@@ -160,7 +160,7 @@ class DiskPen:
         within: PurePosixPath | None = None,
     ) -> Result:
         """Do a step in the folder of a path, which is made when it is missing."""
-        _refuse_unnamed(path)
+        _refuse_by_words(path, within)
 
         def whole() -> Result:
             inside = path.parent if within == path else within
@@ -192,8 +192,8 @@ class DiskPen:
             sync_folder(self._beneath, folder)
 
     def _move(self, source: PurePosixPath, target: PurePosixPath) -> None:
-        _refuse_unnamed(source)
-        _refuse_unnamed(target)
+        _refuse_by_words(source)
+        _refuse_by_words(target)
         with self._beneath.folder(source.parent) as old:
             self._settle(old, source)
             new, made = open_folder(self._beneath, target.parent)
@@ -216,7 +216,7 @@ class DiskPen:
                 disk.sync_below(fd)
 
     def _remove(self, path: PurePosixPath) -> None:
-        _refuse_unnamed(path)
+        _refuse_by_words(path)
         try:
             with self._beneath.folder(path.parent) as folder:
                 found = os.stat(path.name, dir_fd=folder, follow_symlinks=False)
@@ -228,6 +228,7 @@ class DiskPen:
             return
 
 
-def _refuse_unnamed(path: PurePosixPath) -> None:
+def _refuse_by_words(path: PurePosixPath, within: PurePosixPath | None = None) -> None:
+    parts_below(path, within)
     if not path.name:
         raise NotPlain("the root of the tree is no file")

@@ -43,6 +43,10 @@ def plainer(words: str) -> str:
             f"{words}; the system allows too few watches: raise "
             "fs.inotify.max_user_watches"
         )
+    if "open files" in words:
+        return (
+            f"{words}; raise fs.inotify.max_user_instances or the limit of open files"
+        )
     if "decode" in words:
         return f"{words}; its name is not valid UTF-8: rename it"
     return words or "for an unknown reason"
