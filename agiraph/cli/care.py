@@ -88,7 +88,7 @@ def new(call: Call, name: str, template: str, goal: str | None) -> None:
     if goal is None:
         say(f"Its goal is the template's; change it in {home.goal}.")
     if daemon_of(files).running:
-        say(f"The daemon works on it. Next: agiraph logs {quoted(agent)} -f")
+        say(f"The daemon works on it. Next: agiraph logs -f {quoted(agent)}")
     else:
         say(f"Next: agiraph run {quoted(agent)}    (or `agiraph up` for all agents)")
 

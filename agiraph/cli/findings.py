@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, TypeVar
@@ -35,8 +34,6 @@ if TYPE_CHECKING:
     from agiraph.model.node import NodeSpec
 
 T = TypeVar("T")
-
-_PATIENCE = 6.0  # an empty file is believed after five seconds
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,11 +133,7 @@ class Checker:
     ) -> tuple[list[Finding], T | None]:
         """What one file comes to, and its value when it is good."""
         self.count += 1
-        sight = self._files.reader.look(path, limit=limit)
-        end = time.monotonic() + _PATIENCE
-        while sight.seen is Seen.LATER and time.monotonic() < end:
-            time.sleep(min(max(sight.again, 0.05), 1.0))
-            sight = self._files.reader.look(path, limit=limit)
+        sight = self._files.settled(path, limit=limit)
         if sight.seen is Seen.GOOD:
             return _judged(path, read(sight.text))
         if sight.seen is Seen.ABSENT:

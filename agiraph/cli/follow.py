@@ -47,12 +47,11 @@ def until_ended(files: Files, before: AgentView, tail: Tail, *, again: bool) -> 
     start = time.monotonic()
     moved = False
     while True:
-        for event in tail.more().records:
-            moved = True
-            render.data(event_line(event))
+        moved = _tell(tail) or moved
         now = agent_view(files, before.name)
         waited = time.monotonic() - start
         if now.ended and _counts(now, before, moved=moved, again=again, waited=waited):
+            _tell(tail)
             return told_end(now)
         if holder(files.root) is None:
             raise NoDaemon(
@@ -63,6 +62,14 @@ def until_ended(files: Files, before: AgentView, tail: Tail, *, again: bool) -> 
             moved = True
             render.say(f"Nothing happens yet; see `agiraph status {quoted(now.name)}`.")
         time.sleep(_BETWEEN_LOOKS)
+
+
+def _tell(tail: Tail) -> bool:
+    """Print what was added to the log; whether anything was."""
+    events = tail.more().records
+    for event in events:
+        render.data(event_line(event))
+    return bool(events)
 
 
 def _counts(

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, TypeAlias
 
 from agiraph.errors import AgiraphError
-from agiraph.ports import EntryKind
+from agiraph.ports import EntryKind, Seen
 
 if TYPE_CHECKING:
     from pathlib import PurePosixPath
 
     from agiraph.model.json import Json
-    from agiraph.ports import Entry, Reader
+    from agiraph.ports import Entry, Reader, Sight
 
 Facts: TypeAlias = "Mapping[str, Json]"
+_PATIENCE = 6.0  # an empty file is believed after five seconds
 _PAGE = 2 * 1024 * 1024
 
 
@@ -58,6 +60,15 @@ class Files:
             return self.reader.read(path, limit=limit).decode("utf-8", "replace")
         except AgiraphError:
             return ""
+
+    def settled(self, path: PurePosixPath, *, limit: int) -> Sight:
+        """A person's file as the daemon would take it, once it is quiet."""
+        sight = self.reader.look(path, limit=limit)
+        end = time.monotonic() + _PATIENCE
+        while sight.seen is Seen.LATER and time.monotonic() < end:
+            time.sleep(min(max(sight.again, 0.05), 1.0))
+            sight = self.reader.look(path, limit=limit)
+        return sight
 
     def facts(self, path: PurePosixPath) -> Facts:
         """The keys of a status page; empty where there is none."""

@@ -59,7 +59,7 @@ def send(call: Call, name: str, text: str, to: str | None, urgent: bool) -> None
     path = Home(agent).dropbox / _file_name()
     put(files.root, path, message)
     say(f"Sent to {f'{reader} of ' if reader else ''}{agent}: {path}")
-    say(f"Next: agiraph logs {quoted(agent)} -f")
+    say(f"Next: agiraph logs -f {quoted(agent)}")
 
 
 @click.command()
@@ -122,7 +122,7 @@ def stop(call: Call, name: str, node: str | None) -> None:
     put(files.root, path, f"stopped by `agiraph stop` at {_now()}\n")
     say(f"{'Run' if node is None else 'Node'} is told to stop: {path}")
     if node is None:
-        say(f"Next: agiraph run {quoted(home.agent)} --again    (a new run)")
+        say(f"Next: agiraph run --again {quoted(home.agent)}    (a new run)")
 
 
 def _pause_of(files: Files, name: str | None) -> tuple[PurePosixPath, str]:

@@ -12,10 +12,9 @@ from agiraph.cli.render import say
 from agiraph.cli.view import agent as agent_view
 from agiraph.cli.view import one_agent
 from agiraph.cli.write import put
+from agiraph.core.limits import GOAL_BYTES
 from agiraph.model.layout import Home
 from agiraph.tree.lock import Taken, holder
-
-_LONGEST_GOAL = 1024 * 1024
 
 
 @click.command()
@@ -72,6 +71,9 @@ def run(call: Call, name: str, again: bool) -> int:
     if not daemon_of(files).running:
         if again:
             _again(files, agent)
+        # A goal that was saved a moment ago is not whole yet to the daemon, which would
+        # find nothing to do and end.
+        files.settled(Home(agent).goal, limit=GOAL_BYTES)
         from agiraph.daemon import serve
 
         return serve(files.root, only=agent, until_done=True)
@@ -88,7 +90,7 @@ def _again(files: Files, agent: str) -> None:
     from agiraph.cli.goal import run_again
 
     path = Home(agent).goal
-    data = files.reader.read(path, limit=_LONGEST_GOAL)
+    data = files.reader.read(path, limit=GOAL_BYTES)
     try:
         text = data.decode("utf-8")
     except UnicodeDecodeError as error:

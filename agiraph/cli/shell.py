@@ -6,5 +6,6 @@ import shlex
 
 
 def quoted(name: str) -> str:
-    """A name that can be typed as one word."""
-    return shlex.quote(name)
+    """A name that can be typed as one word, after `--` where it has a dash."""
+    word = shlex.quote(name)
+    return f"-- {word}" if name.startswith("-") else word
