@@ -77,7 +77,7 @@ class Agent:
         if desk.goal is None:
             return folder.again
         self._pause(folder)
-        await self._texts(folder)
+        await self._texts(folder)  # before a run opens: its session is frozen from them
         await self._run(folder)
         await self._mail(folder)
         await self._questions(folder)
@@ -142,7 +142,10 @@ class Agent:
         """Make the files that a new home lacks; a person's own are left alone."""
         desk = self.desk
         for name, data in self._furnish().items():
-            await desk.world.pen.create(desk.home.path / name, data)
+            path = desk.home.path / name
+            made = await desk.world.pen.create(path, data)
+            if made and path == desk.home.soul:
+                desk.soul = data.decode()
         for path in (desk.home.memories, desk.home.dropbox, desk.home.questions):
             await desk.world.pen.folder(path)
         await desk.records.event(EventType.AGENT_CREATED, desk.where())

@@ -18,13 +18,23 @@ class Bell:
         """Ring for one agent; `clock` serves the deadlines."""
         self._clock = clock
         self._waiting: set[asyncio.Future[None]] = set()
+        self.count = 0
 
     def ring(self) -> None:
         """Wake everyone who waits now."""
+        self.count += 1
         for waiter in self._waiting:
             if not waiter.done():
                 waiter.set_result(None)
         self._waiting.clear()
+
+    async def after(self, count: int, seconds: float | None = None) -> None:
+        """Until it has rung since `count` was read, or until the time is up.
+
+        For whoever looks, acts and only then waits: a ring meanwhile is not lost.
+        """
+        if self.count == count:
+            await self.wait(seconds)
 
     async def wait(self, seconds: float | None = None) -> None:
         """Until the next ring, or until the time is up."""

@@ -244,6 +244,7 @@ class Coordinator:
             model=model,
             content=content,
             tools=specs,
+            why=changes(self._talk.prefix, model, content),
             carries=bool(self._talk.lines),
         )
 
@@ -378,3 +379,12 @@ class Coordinator:
             f"- {n.id}: {board.why_not(n, nodes)}" for n in board.open_nodes(nodes)
         ]
         return "\n".join(lines) or "- no node is open, and the run has not been ended"
+
+
+def changes(old: SystemLine | None, model: str, content: str) -> str:
+    """Why a new session opens."""
+    if old is None:
+        return "start"
+    if old.model != model:
+        return f"the model changed from {old.model}"
+    return "the rules or SOUL.md changed" if old.content != content else "tools changed"

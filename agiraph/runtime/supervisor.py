@@ -63,9 +63,11 @@ class Supervisor:
                 f"{desk.agent}: ended {left} commands left by a dead daemon"
             )
         async with asyncio.TaskGroup() as group:
+            rung = desk.bell.count
             while await self._dispatch(group):
                 await self._page.write()
-                await desk.bell.wait(self._alarm())
+                await desk.bell.after(rung, self._alarm())
+                rung = desk.bell.count
             for task in self._tasks.values():
                 task.cancel()
         await self._page.write()
