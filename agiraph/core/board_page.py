@@ -29,7 +29,7 @@ _LOOKS = {
     NodeState.STALE: "fill:#fae8ff,stroke:#d946ef,color:#86198f",
 }
 
-_PLAIN = " ,.:/'()!?=-"
+_PLAIN = " ,.:/'()!?=-…"
 _LIST = re.compile(r"^(\d*)([-.)])(?= )")  # a label that begins so is read as a list
 
 
