@@ -12,7 +12,7 @@ from agiraph.core import codec
 from agiraph.core.codec import Good, emit, kinds
 from agiraph.core.codec.page import read_section
 from agiraph.core.codec.report import Findings
-from agiraph.model.agent import Budget
+from agiraph.model.agent import AgentState, AgentStatus, Budget
 from agiraph.model.conversation import (
     AssistantLine,
     Kind,
@@ -25,7 +25,13 @@ from agiraph.model.node import Accept, NodeSpec, NodeState, NodeStatus
 from agiraph.model.run import Contract, Policy, Run, RunState, Stage
 from agiraph.model.tool import ToolCall, ToolSpec
 from agiraph.model.usage import Spend, Usage
-from agiraph.model.worker import AgentMemory, Identity, WorkerType
+from agiraph.model.worker import (
+    AgentMemory,
+    Identity,
+    WorkerState,
+    WorkerStatus,
+    WorkerType,
+)
 
 quick = settings(max_examples=60, deadline=None)
 traps = st.sampled_from(
@@ -212,6 +218,38 @@ def test_an_unknown_cost_is_null_and_never_zero() -> None:
 
     assert "\ncost_usd: null\n" in codec.write_node_status(status)
     assert codec.read_status(codec.write_node_status(status))["cost_usd"] is None
+
+
+def test_an_agents_page_opens_with_its_state_and_shows_it_at_a_glance() -> None:
+    page = codec.write_agent_status(
+        AgentStatus(
+            AgentState.HELD,
+            since="2026-11-21T20:14:03+00:00",
+            run="2026-11-21-01",
+            spend=Spend(3, Usage(10, 5), 0.25),
+            waiting_for="budget: 5 USD are spent",
+            questions=("q-001 Alice: which database?",),
+            nodes=(("completed", 2), ("pending", 1)),
+            workers=(("Alice", "busy with database"),),
+        )
+    )
+
+    assert page.startswith("---\nstatus: held\nrun: 2026-11-21-01\n")
+    for words in ("2 completed, 1 pending", "q-001 Alice", "Waiting for: budget"):
+        assert words in page.split("---\n")[2]
+    status = codec.read_status(page)
+    assert (status["tokens"], status["cost_usd"]) == (15, 0.25)
+    assert "error" not in status
+
+
+def test_a_workers_page_says_which_node_it_has() -> None:
+    page = codec.write_worker_status(WorkerStatus(WorkerState.BUSY, node="database"))
+
+    assert codec.read_status(page) == {"status": "busy", "node": "database"}
+
+
+def test_every_name_of_the_package_leads_somewhere() -> None:
+    assert all(getattr(codec, name) for name in codec.__all__)
 
 
 LINES = [

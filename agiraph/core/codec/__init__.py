@@ -1,29 +1,39 @@
-"""Every file format of the tree, to values and back, with places in errors."""
+"""Every file format of the tree, to values and back, with places in errors.
 
-from agiraph.core.codec.errorpage import error_page, log_words
-from agiraph.core.codec.goal import read_goal
-from agiraph.core.codec.identity import read_identity, write_identity
-from agiraph.core.codec.lines import dumps, line_from_json, line_to_json
-from agiraph.core.codec.mail import (
-    message_name,
-    read_dropped,
-    read_message,
-    write_message,
-)
-from agiraph.core.codec.question import read_question, write_question
-from agiraph.core.codec.records import event_to_json, usage_from_line, usage_line
-from agiraph.core.codec.report import Good, Problem, Rejected, Remark
-from agiraph.core.codec.run import read_run, write_run
-from agiraph.core.codec.settings import read_tree_settings
-from agiraph.core.codec.spec import read_spec, spec_hash, write_spec
-from agiraph.core.codec.status import (
-    read_node_status,
-    read_status,
-    write_agent_status,
-    write_node_status,
-    write_worker_status,
-)
-from agiraph.core.codec.triggers import read_triggers
+Each format is loaded when it is first asked for: a command that reads one status page
+does not wait for all of them.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from agiraph.core.codec.errorpage import error_page, log_words
+    from agiraph.core.codec.goal import read_goal
+    from agiraph.core.codec.identity import read_identity, write_identity
+    from agiraph.core.codec.lines import dumps, line_from_json, line_to_json
+    from agiraph.core.codec.mail import (
+        message_name,
+        read_dropped,
+        read_message,
+        write_message,
+    )
+    from agiraph.core.codec.question import read_question, write_question
+    from agiraph.core.codec.records import event_to_json, usage_from_line, usage_line
+    from agiraph.core.codec.report import Good, Problem, Rejected, Remark
+    from agiraph.core.codec.run import read_run, write_run
+    from agiraph.core.codec.settings import read_tree_settings
+    from agiraph.core.codec.spec import read_spec, spec_hash, write_spec
+    from agiraph.core.codec.status import (
+        read_node_status,
+        read_status,
+        write_agent_status,
+        write_node_status,
+        write_worker_status,
+    )
+    from agiraph.core.codec.triggers import read_triggers
 
 __all__ = [
     "Good",
@@ -60,3 +70,29 @@ __all__ = [
     "write_spec",
     "write_worker_status",
 ]
+
+_HOMES = {
+    "errorpage": "error_page log_words",
+    "goal": "read_goal",
+    "identity": "read_identity write_identity",
+    "lines": "dumps line_from_json line_to_json",
+    "mail": "message_name read_dropped read_message write_message",
+    "question": "read_question write_question",
+    "records": "event_to_json usage_from_line usage_line",
+    "report": "Good Problem Rejected Remark",
+    "run": "read_run write_run",
+    "settings": "read_tree_settings",
+    "spec": "read_spec spec_hash write_spec",
+    "status": "read_node_status read_status "
+    "write_agent_status write_node_status write_worker_status",
+    "triggers": "read_triggers",
+}
+
+if not TYPE_CHECKING:  # a checker that saw this would believe in every name
+
+    def __getattr__(name: str) -> object:
+        """A name of this package, from the module that it lives in."""
+        for home, names in _HOMES.items():
+            if name in names.split():
+                return getattr(import_module(f"{__name__}.{home}"), name)
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
