@@ -20,7 +20,7 @@ from agiraph.core.codec.report import Good, Problem, Rejected
 from agiraph.core.inbox import InboxMemory, quiet_needed, take_in
 from agiraph.model.event import EventType
 from agiraph.model.message import Message
-from agiraph.model.names import COORDINATOR, HUMAN
+from agiraph.model.names import COORDINATOR, EVERYONE, HUMAN
 from agiraph.model.node import NodeState
 from agiraph.model.run import RunState
 from agiraph.ports import Seen
@@ -103,7 +103,14 @@ class Agent:
         if desk.run is not None:
             desk.mail.load()
         questions.load(desk)
-        recall_spend(desk)
+        if desk.run_open or self._spent_today():
+            recall_spend(desk)
+
+    def _spent_today(self) -> bool:
+        """Whether the ledger of today needs this agent's calls."""
+        desk = self.desk
+        usage = desk.world.reader.entry(desk.home.usage)
+        return usage is not None and desk.world.day(usage.changed) == desk.world.today()
 
     def _defaults(self) -> Settings:
         settings = self.desk.world.settings
@@ -370,7 +377,16 @@ class Agent:
             drafts.append(
                 Message("", HUMAN, each.to, desk.world.stamp(), each.text, each.urgent)
             )
+            await self._tell_unknown(each.to)
         return drafts
+
+    async def _tell_unknown(self, to: str) -> None:
+        """Tell the person that a message for nobody went to the coordinator."""
+        desk = self.desk
+        if to in (COORDINATOR, EVERYONE) or desk.find_staff(to) is not None:
+            return
+        words = f"There is no worker {to!r}; the coordinator has your message."
+        await desk.mail.to_outbox("agiraph", words, f"unknown:{desk.world.stamp()}")
 
     def _asked_by(self, worker: str) -> int | None:
         """The one open question of a worker, which any message to it answers."""

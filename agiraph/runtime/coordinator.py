@@ -35,7 +35,7 @@ from agiraph.ports import Seat
 from agiraph.runtime import questions, runs
 from agiraph.runtime.asker import Asker, Spender
 from agiraph.runtime.loop import Loop
-from agiraph.runtime.material import Material
+from agiraph.runtime.material import Material, note_memory
 from agiraph.tools.registry import guidance_for, specs_for
 
 OPENS_A_RUN = frozenset(
@@ -47,6 +47,7 @@ if TYPE_CHECKING:
     from pathlib import PurePosixPath
 
     from agiraph.model.conversation import Answer
+    from agiraph.model.tool import ToolResult
     from agiraph.ports import Tool
     from agiraph.runtime.conversation import Conversation
     from agiraph.runtime.desk import Desk
@@ -93,6 +94,11 @@ class Coordinator:
         desk = self._desk
         if tool in OPENS_A_RUN and not desk.run_open and desk.goal is not None:
             await runs.open_run(desk)
+
+    async def after(self, tool: str, result: ToolResult) -> None:
+        """Note what its memory has become by its own hand."""
+        if tool == "memory_write" and not result.error:
+            await note_memory(self._desk, self.where())
 
     # --- cycles, and what it cannot get past
 

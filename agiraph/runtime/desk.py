@@ -56,7 +56,7 @@ class Desk:
     Every change is on the disk before the bell rings.
     """
 
-    def __init__(self, world: World, home: Home) -> None:
+    def __init__(self, world: World, home: Home) -> None:  # noqa: PLR0915 - fields
         """An empty desk for the agent at `home`."""
         self.world = world
         self.home = home

@@ -47,6 +47,9 @@ class Role(Protocol):
     async def before(self, tool: str) -> None:
         """Before a tool is prepared: open a run where it needs one."""
 
+    async def after(self, tool: str, result: ToolResult) -> None:
+        """After a tool has returned: note what only the role can know."""
+
     def where(self) -> Where:
         """What the records are about."""
 
@@ -175,6 +178,7 @@ class Loop:
                 await self._record(act.index, act.call, self._cut)
                 await self._talk.flush()
             raise
+        await self._role.after(act.call.name, result)
         await self._record(act.index, act.call, result)
         await records.event(
             EventType.TOOL_RESULT,

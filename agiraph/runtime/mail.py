@@ -215,7 +215,7 @@ class Mailroom:
         return self._read_accepted(source).memory
 
     async def take_up(self, source: str, delivered: Iterable[str]) -> None:
-        """After a restart: put what was accepted and not delivered before its readers."""
+        """After a restart: what was accepted and not delivered is on its way again."""
         known = set(delivered)
         for message in self._read_accepted(source).waiting:
             if message.id not in known:

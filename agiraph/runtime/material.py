@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from agiraph.core.brief import Listed
 from agiraph.core.limits import GOAL_BYTES, INLINED_REFS, MEMORY_SHOWN
 from agiraph.errors import AgiraphError, NotThere
+from agiraph.model.event import EventType
 from agiraph.ports import EntryKind
 
 if TYPE_CHECKING:
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
     from agiraph.model.layout import Home, RunFolder
     from agiraph.model.node import NodeSpec
     from agiraph.ports import Reader
+    from agiraph.runtime.desk import Desk
+    from agiraph.runtime.records import Where
 
 DEEPEST = 8
 MOST_FILES = 500
@@ -181,3 +184,13 @@ class Material:
             return self._reader.entry(path) is not None
         except (NotThere, AgiraphError):
             return False
+
+
+async def note_memory(desk: Desk, where: Where) -> None:
+    """Remember what the agent itself made of MEMORY.md: only others' edits are news."""
+    try:
+        data = desk.world.reader.read(desk.home.memory, limit=GOAL_BYTES)
+    except AgiraphError:
+        data = b""
+    desk.own_memory = hashlib.sha256(data).hexdigest()
+    await desk.records.event(EventType.MEMORY_WRITTEN, where, path="memory")

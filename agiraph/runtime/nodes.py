@@ -118,12 +118,10 @@ async def start(desk: Desk, node: str, worker: str) -> Node:
             state=NodeState.RUNNING,
             worker=worker,
             consumed=consumed,
-            shown=status.shown or desk.nodes[node].digest,
             waiting_for="",
             error="",
         ),
     )
-    desk.shown.setdefault(node, new.text)
     await desk.world.durably(
         lambda: desk.world.pen.folder(desk.node_folder(node).scratch)
     )

@@ -155,4 +155,5 @@ def facts(desk: Desk) -> Facts:
         questions=tuple(question.id for question in desk.questions.values()),
         queued=desk.world.runs.waits(desk.agent),
         startable=bool(board.startable(desk.nodes)),
+        resting=desk.next_cycle is not None,
     )

@@ -13,7 +13,7 @@ from agiraph.model.event import EventType
 from agiraph.model.names import COORDINATOR, folded
 from agiraph.model.node import NodeState
 from agiraph.model.run import RunState
-from agiraph.model.worker import Identity, WorkerState
+from agiraph.model.worker import Identity, WorkerState, WorkerType
 from agiraph.runtime import nodes, publishing, runs, staffing
 from agiraph.runtime.conversation import Conversation
 from agiraph.runtime.coordinator import Coordinator
@@ -29,6 +29,12 @@ if TYPE_CHECKING:
     from agiraph.ports import Tool
     from agiraph.runtime.agent import Agent
     from agiraph.runtime.desk import Desk, Staff
+
+
+NO_COMMAND_LINE_AGENTS = (
+    "command-line agents cannot be run as workers yet; give the node to a harnessed "
+    "worker"
+)
 
 
 class Supervisor:
@@ -55,7 +61,7 @@ class Supervisor:
         return desk.run_open or desk.mail.has(COORDINATOR)
 
     async def run(self) -> None:
-        """Start what can start, until nothing is left; ends its loops when cancelled."""
+        """Start what can start, until nothing is left; cancelled, it ends its loops."""
         desk = self._desk
         left = await desk.world.shell.end_left_behind(desk.agent)
         if left:
@@ -219,6 +225,10 @@ class Supervisor:
         self, group: asyncio.TaskGroup, node: str, staff: Staff, *, placed: bool
     ) -> None:
         desk = self._desk
+        if staff.identity.type is WorkerType.AUTONOMOUS:
+            desk.places.leave(staff.name)
+            await self._failed(node, NO_COMMAND_LINE_AGENTS)
+            return
         await desk.set_staff(staff, WorkerState.BUSY, node)
         await desk.records.event(EventType.WORKER_BUSY, desk.where(node, staff.name))
         talk = Conversation(desk.world, desk.worker_folder(staff.name).conversation)
@@ -235,14 +245,23 @@ class Supervisor:
             await self._to_the_end(worker, node)
             if desk.nodes[node].status.state is NodeState.COMPLETED:
                 await self._after(worker, staff, node)
-        finally:
-            if staff.node == node:
-                staff.node, staff.state = None, WorkerState.IDLE
-        await desk.set_staff(
-            staff,
-            WorkerState.STOPPED if staff.identity.retired else WorkerState.IDLE,
-            None,
-        )
+        except asyncio.CancelledError:
+            # A shutdown leaves everything as it is, to go on with; its clock is kept.
+            if desk.nodes[node].status.state.ended:
+                await self._free(staff)
+            elif not self._agent.gone:
+                await desk.put_node(desk.nodes[node])
+            raise
+        except AgiraphError:
+            await self._free(staff)
+            raise
+        await self._free(staff)
+
+    async def _free(self, staff: Staff) -> None:
+        desk = self._desk
+        retired = staff.identity.retired
+        state = WorkerState.STOPPED if retired else WorkerState.IDLE
+        await desk.set_staff(staff, state, None)
         await desk.records.event(EventType.WORKER_IDLE, desk.where(worker=staff.name))
 
     async def _to_the_end(self, worker: Worker, node: str) -> None:

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 from agiraph import prompts
 from agiraph.core import turn as rules
 from agiraph.core.brief import diff_text, mail_text, notice, same_prefix, system_text
-from agiraph.core.codec import spec_hash
 from agiraph.core.limits import COUNTERS_EVERY
 from agiraph.errors import ProviderFault
 from agiraph.model.conversation import Kind, SystemLine, ToolLine, UserLine
@@ -21,6 +20,7 @@ from agiraph.model.worker import WorkerState
 from agiraph.ports import Seat
 from agiraph.runtime.asker import Asker, Spender
 from agiraph.runtime.loop import Loop, as_line
+from agiraph.runtime.material import note_memory
 from agiraph.runtime.nodes import brief_for
 from agiraph.tools.registry import guidance_for, specs_for
 
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
     from agiraph.model.conversation import Answer
     from agiraph.model.node import Node
+    from agiraph.model.tool import ToolResult
     from agiraph.model.usage import Usage
     from agiraph.ports import Tool
     from agiraph.runtime.conversation import Conversation
@@ -258,7 +259,7 @@ class Worker:
             old is not None
             and old.node == self._node
             and self.node.status.attempt > 1
-            and self.node.status.shown == self.node.digest
+            and self.node.status.shown != ""  # empty: it is to start afresh
             and same_prefix(old, self.prefix())
         )
         if goes_on:
@@ -266,6 +267,7 @@ class Worker:
             text = notice("[your node was assigned to you again; go on where you were]")
         else:
             await talk.append(self.prefix(), flush=False)
+            await self._note_shown()
             text = brief_for(desk, self.node, self._staff, single=self.single)
         line = UserLine(desk.world.stamp(), text, Kind.BRIEF, "agiraph", (self.mark,))
         await talk.append(line, flush=True)
@@ -298,10 +300,7 @@ class Worker:
             )
             line = UserLine(desk.world.stamp(), text, Kind.NOTICE, "agiraph")
             await talk.append(line, flush=True)
-            await desk.set_node(
-                self._node, replace(node.status, shown=spec_hash(node.spec))
-            )
-            desk.shown[self._node] = node.text
+            await self._note_shown()
         mail = desk.mail.waiting(self.name, talk.delivered)
         for message in mail:
             await self._deliver(message.id, message.sender, message.text)
@@ -309,15 +308,27 @@ class Worker:
             await talk.flush()
             await desk.mail.taken(self.name, mail)
 
+    async def _note_shown(self) -> None:
+        """Record which version of the spec its worker knows."""
+        desk, node = self._desk, self.node
+        await desk.set_node(self._node, replace(node.status, shown=node.digest))
+        desk.shown[self._node] = node.text
+
     async def _deliver(self, ident: str, sender: str, text: str) -> None:
         stamp = self._desk.world.stamp()
         body = mail_text(sender, text)
         line = UserLine(stamp, body, Kind.MAIL, sender, (ident,))
         await self._talk.append(line, flush=False)
 
+    async def after(self, tool: str, result: ToolResult) -> None:
+        """Note what the agent's own memory has become by its own hand."""
+        if tool == "memory_write" and not result.error:
+            await note_memory(self._desk, self.where())
+
     def urgent(self) -> bool:
         """Urgent mail and a changed spec go ahead of the calls left."""
-        changed = self.node.status.shown != self.node.digest
+        shown = self.node.status.shown
+        changed = bool(shown) and shown != self.node.digest
         return changed or self._desk.mail.has(self.name, urgent=True)
 
     # --- asking and resting
@@ -355,7 +366,7 @@ class Worker:
         """Nothing more: a worker's text is for its log."""
 
     async def rest(self, text: str) -> rules.Woken | rules.Idle | None:
-        """Text without a call: a single inference is done; others are told to publish."""
+        """Text without a call ends a single inference; others are told to publish."""
         if self.single:
             self.answer = text or self._last_text()
             return None

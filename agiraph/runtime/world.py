@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import TYPE_CHECKING
 
 from agiraph.errors import Full, ReadOnly
@@ -60,6 +61,11 @@ class World:
     def today(self) -> str:
         """The calendar day in the tree's time zone, `YYYY-MM-DD`."""
         return self.clock.now().astimezone(self.clock.zone()).strftime("%Y-%m-%d")
+
+    def day(self, moment: float) -> str:
+        """The calendar day of a moment, given in seconds since 1970."""
+        then = datetime.fromtimestamp(moment, self.clock.zone())
+        return then.strftime("%Y-%m-%d")
 
     async def durably(self, write: Callable[[], Awaitable[None]]) -> None:
         """Write, and while the disk refuses wait and try again; nothing is skipped."""

@@ -117,7 +117,8 @@ class Publish(Act):
         if done.code != 0:
             how = "ran out of time" if done.code is None else f"exit code {done.code}"
             raise ToolRefused(
-                f"accept: {command!r} failed ({how}):\n{(done.head + done.tail)[-2000:]}"
+                f"accept: {command!r} failed ({how}):\n"
+                f"{(done.head + done.tail)[-2000:]}"
             )
 
 
@@ -207,7 +208,8 @@ class Finish(Act):
         if left:
             named = [f"{n.id} ({board.state(n, desk.nodes).value})" for n in left]
             raise ToolRefused(
-                f"nodes are still open: {', '.join(named)}; wait for them or cancel them"
+                f"nodes are still open: {', '.join(named)}; wait for them, or cancel "
+                "them"
             )
         missing = [
             path

@@ -37,7 +37,8 @@ class SpawnWorker(Act):
             raise ToolRefused(f"there is a worker {name!r} already; assign nodes to it")
         if text_of(arguments, "type") == WorkerType.AUTONOMOUS.value:
             raise ToolRefused(
-                "command-line agents cannot be run as workers yet; spawn a harnessed one"
+                "command-line agents cannot be run as workers yet; spawn a harnessed "
+                "worker"
             )
         return {}
 

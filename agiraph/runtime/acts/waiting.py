@@ -84,7 +84,8 @@ class Wait(Act):
         desk = self._desk
         if seat.node is not None:
             node = desk.nodes[seat.node]
-            return node.status.shown != node.digest
+            shown = node.status.shown
+            return bool(shown) and shown != node.digest
         return bool(
             desk.run_open and desk.run and desk.run.goal_hash != desk.goal_digest
         )

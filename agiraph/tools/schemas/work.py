@@ -207,7 +207,7 @@ WAIT: Final = define(
     "wait",
     "Sleep, at no cost, until nodes end or mail comes. Returns the nodes' summaries.",
     Who.ALL,
-    Effect.READS,
+    Effect.OWN,  # its deadline is recorded, so that a restart does not begin it anew
     record(
         optional={
             "nodes": texts("Ids of nodes to wait for. Default: your own children."),
