@@ -25,6 +25,7 @@ class Board:
     def __init__(self, call: Call) -> None:
         self._call = call
         self._live: Live | None = None
+        self._shown: AgentView | None = None
         self._told: dict[str, str] = {}
 
     def __enter__(self) -> Board:
@@ -50,6 +51,9 @@ class Board:
         if self._live is None:
             self._tell_changes(agent)
             return
+        if agent == self._shown:
+            return
+        self._shown = agent
         from rich.console import Group
 
         head = f"{agent.name}: {agent.status}"

@@ -26,9 +26,11 @@ from agiraph.model.layout import Home
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import PurePosixPath
     from types import FrameType
 
     from agiraph.cli.view import AgentView
+    from agiraph.model.layout import RunFolder
 
 _TEMPLATE = _AGENT = "digest"
 _OFFLINE = "offline/digest"
@@ -36,7 +38,7 @@ _USD = 0.50
 _TOKENS = 500_000
 _BETWEEN_LOOKS = 0.15
 _TO_END = 15.0
-_MOST_LINES = 60
+_MOST_LINES = 50
 
 
 @click.command()
@@ -201,24 +203,36 @@ def _last_words(root: str) -> str:
 def _told(files: Files, ended: AgentView) -> Code:
     """Print the result, where it lies and what to type next."""
     run = newest_run(files, Home(_AGENT))
-    if run is not None and files.there(run.output):
-        lines = render.clean(files.text(run.output)).strip().splitlines()
-        render.data("")
-        render.data("\n".join(lines[:_MOST_LINES]))
-        if len(lines) > _MOST_LINES:
-            render.data(f"… {len(lines) - _MOST_LINES} more lines in the file")
-        render.say(f"\nThe result: {os.path.join(files.root, str(run.output))}")
-        if files.there(run.published):
-            render.say(f"The reports: {os.path.join(files.root, str(run.published))}")
+    if run is not None:
+        for path in _result(files, run):
+            _print_short(files.text(path))
+            render.say(f"\nThe whole text: {os.path.join(files.root, str(path))}")
     why = ended.error or ended.waiting_for
     render.say(f"It ended as {ended.status}{f': {why}' if why else ''}.")
     tree = f"agiraph --agents {quoted(files.root)}"
+    inputs = os.path.join(files.root, _AGENT, "inputs")
     render.say(
         f"\nNext:\n"
         f"  {tree} show {_AGENT}\n"
         f"  {tree} logs {_AGENT}\n"
-        f"  cp your-own.txt {quoted(os.path.join(files.root, _AGENT, 'inputs'))}\n"
-        f"  {tree} run {_AGENT} --again\n"
+        f"  cp your-own.txt {quoted(inputs)}\n"
+        f"  {tree} run --again {_AGENT}\n"
         f'  agiraph init && agiraph new NAME --goal "..."'
     )
     return code_of_state(ended.status)
+
+
+def _result(files: Files, run: RunFolder) -> list[PurePosixPath]:
+    """What to print: the first text that was published, else the run's output."""
+    texts = [run.published / name for name in files.files(run.published)]
+    found = [path for path in texts if path.suffix in (".md", ".txt")]
+    output = [run.output] if files.there(run.output) else []
+    return found[:1] or output
+
+
+def _print_short(text: str) -> None:
+    lines = render.clean(text).strip().splitlines()
+    render.data("")
+    render.data("\n".join(lines[:_MOST_LINES]))
+    if len(lines) > _MOST_LINES:
+        render.data(f"… {len(lines) - _MOST_LINES} more lines in the file")
