@@ -98,6 +98,15 @@ def test_all_problems_are_told_each_with_its_place_in_the_file() -> None:
 
 
 @pytest.mark.parametrize(
+    ("above", "line"), [("", 3), ("\n\n \n", 6), ("\ufeff\r\n", 4)]
+)
+def test_lines_count_from_the_top_of_the_file(above: str, line: int) -> None:
+    text = f"{above}---\nrun: 1\nmode: x\n\n---\nDo it.\n"
+
+    assert [(each.line, each.column) for each in problems(text)] == [(line, 7)]
+
+
+@pytest.mark.parametrize(
     ("front", "found", "allowed"),
     [
         ("reflection: maybe", "'maybe'", "true or false"),
