@@ -101,9 +101,9 @@ def _open_children(nodes: Mapping[str, Node]) -> dict[str, list[str]]:
     """Open parent -> its open children: it cannot end before they do."""
     below: dict[str, list[str]] = {}
     for node in nodes.values():
-        parent = None if node.status.state.ended else _parent(node, nodes)
-        if parent in nodes and not nodes[parent].status.state.ended:
-            below.setdefault(parent, []).append(node.id)
+        parent = nodes.get(_parent(node, nodes) or "")
+        if parent and not (parent.status.state.ended or node.status.state.ended):
+            below.setdefault(parent.id, []).append(node.id)
     return below
 
 

@@ -11,6 +11,7 @@ from agiraph.core.brief import Listed
 from agiraph.core.limits import GOAL_BYTES, INLINED_REFS, MEMORY_SHOWN
 from agiraph.errors import AgiraphError, NotThere
 from agiraph.model.event import EventType
+from agiraph.model.names import folded
 from agiraph.ports import EntryKind
 
 if TYPE_CHECKING:
@@ -117,11 +118,22 @@ class Material:
             parts = parts[1:]
         if not parts:
             return []
-        base, shown = run.nodes / parts[0], f"nodes/{parts[0]}"
+        node = self._node(parts[0], run)
+        base, shown = run.nodes / node, f"nodes/{node}"
         rest = parts[1:] or ["published"]
         if rest[0] not in ("published", "_spec.md", "_status.md", "_refs.json"):
             return []
         return self._match(base, shown, rest)
+
+    def _node(self, name: str, run: RunFolder) -> str:
+        """A node's folder as it is written; names differ in more than case."""
+        try:
+            there = [entry.name for entry in self._reader.entries(run.nodes)]
+        except NotThere:
+            return name
+        if name in there:
+            return name
+        return next((each for each in there if folded(each) == folded(name)), name)
 
     def _match(self, base: PurePosixPath, shown: str, rest: list[str]) -> list[Found]:
         if any(mark in part for part in rest for mark in "*?["):
