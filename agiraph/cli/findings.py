@@ -17,9 +17,11 @@ from agiraph.core.codec import (
     read_tree_settings,
     spec_hash,
 )
+from agiraph.core.codec.mail import read_dropped
 from agiraph.core.codec.question import read_question
+from agiraph.core.codec.triggers import read_triggers
 from agiraph.model.agent import TreeSettings
-from agiraph.model.layout import ROOT, SETTINGS, Home
+from agiraph.model.layout import ERROR_SUFFIX, ROOT, SETTINGS, Home
 from agiraph.model.names import folded, name_problem
 from agiraph.model.node import Node, NodeStatus
 from agiraph.ports import EntryKind, Seen
@@ -84,7 +86,14 @@ class Checker:
             given = settings.defaults
             found, _ = self._read(home.goal, lambda text: read_goal(text, given))
             yield from found
+        if self._files.there(home.triggers):
+            yield from self._read(home.triggers, read_triggers)[0]
         yield from self._plain(home)
+        for name in self._files.files(home.dropbox):
+            # A program is still writing what has such a name.
+            if not name.startswith(".") and not name.endswith((".tmp", ERROR_SUFFIX)):
+                path = home.dropbox / name
+                yield from self._read(path, read_dropped, limits.INBOX_BYTES)[0]
         for name in self._files.files(home.questions):
             if QUESTION.fullmatch(name):
                 read = partial(read_question, name=name)
@@ -96,7 +105,6 @@ class Checker:
         """Files without a format of their own: they only have to be text."""
         for path, most in (
             (home.soul, limits.GOAL_BYTES),
-            (home.triggers, limits.GOAL_BYTES),
             (home.memory, limits.GOAL_BYTES),
             (home.inbox, limits.INBOX_BYTES),
         ):

@@ -96,6 +96,9 @@ def test_check_lists_what_is_wrong_with_its_place(run: Run, root: Path) -> None:
         root,
         {
             "agiraph.yaml": "max_agents: many\n",
+            "news/triggers.yaml": "- {id: a, type: never}\n",
+            "news/_inbox/1.md": "---\nurgent: perhaps\n---\nHi.\n",
+            "news/_inbox/2.md.tmp": "---\nhalf",
             f"news/{RUN}/nodes/ghost/_spec.md": "---\ndepends_on: [nobody]\n---\nGo.\n",
             f"news/{RUN}/nodes/a/_spec.md": "---\ndepends_on: [b]\n---\nGo.\n",
             f"news/{RUN}/nodes/b/_spec.md": "---\ndepends_on: [a]\n---\nGo.\n",
@@ -108,6 +111,9 @@ def test_check_lists_what_is_wrong_with_its_place(run: Run, root: Path) -> None:
     assert "agents/agiraph.yaml:1:13: `max_agents`" in out
     assert "agents/broken/GOAL.md:2:7: `mode`: found 'sometimes'" in out
     assert "agents/news/SOUL.md:2: byte 0xff" in out
+    assert "agents/news/triggers.yaml:1:" in out
+    assert "agents/news/_inbox/1.md:2:9: `urgent`" in out
+    assert "2.md.tmp" not in out
     assert "it depends on 'nobody', which does not exist" in out
     assert out.count("it depends on itself in a circle") == 2
 

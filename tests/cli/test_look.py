@@ -286,3 +286,20 @@ def test_a_reader_that_leaves_early_is_no_news(root: Path) -> None:
     )
     assert told.stdout.count("\n") == 1
     assert told.stderr == ""
+
+
+def test_a_bug_is_one_sentence_and_its_trace_is_for_those_who_ask(root: Path) -> None:
+    code = (
+        "from agiraph.cli import app, view\n"
+        "def broken(*_, **__): raise ZeroDivisionError('by zero')\n"
+        "view.agent_names = broken\n"
+        "import sys; sys.argv = ['agiraph', 'status']; app.main()\n"
+    )
+    told = _process(root, "-c", code)
+    assert told.returncode == 1
+    assert "Traceback" not in told.stderr
+    assert "ZeroDivisionError: by zero" in told.stderr
+    assert "AGIRAPH_TRACE=1" in told.stderr
+    traced = _process(root, "-c", code, AGIRAPH_TRACE="1")
+    assert traced.returncode == 1
+    assert "Traceback" in traced.stderr
