@@ -85,6 +85,7 @@ class Daemon:
         )
         self._voice.remark(f"watching {self._root} (process {os.getpid()})")
         try:
+            await self._pen.remove_leftovers()
             await Controller(world, watch, house).run(self._stop)
         finally:
             await self._catalog.close()

@@ -73,6 +73,7 @@ class Agent:
             return None
         if not self._recalled:
             self._recall()
+            await desk.mail.take_up()
         await self._goal(folder)
         if desk.goal is None:
             return folder.again
@@ -100,7 +101,7 @@ class Agent:
                 self._put_goal(found.value)
         desk.soul = self._intake.accepted(desk.home.soul) or ""
         recall_run(desk)
-        if desk.run is not None:
+        if desk.run_open:
             desk.mail.load()
         questions.load(desk)
         if desk.run_open or self._spent_today():

@@ -18,6 +18,7 @@ from agiraph.errors import AgiraphError, NotThere
 from agiraph.model.event import EventType
 from agiraph.model.message import Message
 from agiraph.model.names import COORDINATOR, EVERYONE, HUMAN, folded
+from agiraph.model.node import Node, NodeState
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -129,8 +130,11 @@ class Mailroom:
             return []
         if message.to != EVERYONE:
             return [self.reader_of(message.to)]
-        at_work = [s.name for s in desk.staff.values() if s.node is not None]
-        everyone = [COORDINATOR, *at_work]
+        everyone = [COORDINATOR]
+        for node in desk.nodes.values():
+            worker = node.status.worker
+            if worker and _in_hand(node) and node.status.since <= message.ts:
+                everyone.append(worker)
         return [name for name in everyone if folded(name) != folded(message.sender)]
 
     def reader_of(self, name: str) -> str:
@@ -138,9 +142,16 @@ class Mailroom:
         if name == COORDINATOR:
             return COORDINATOR
         staff = self._desk.find_staff(name)
-        if staff is None or staff.node is None or staff.identity.retired:
+        if staff is None or staff.identity.retired:
             return COORDINATOR
-        return staff.name
+        nodes = self._desk.nodes.values()
+        mine = (node for node in nodes if node.status.worker == staff.name)
+        return staff.name if any(map(_in_hand, mine)) else COORDINATOR
+
+    def hand_over(self, worker: str) -> None:
+        """A worker has ended its node: what it had not read goes to the coordinator."""
+        for message in self._waiting.pop(folded(worker), []):
+            self._queue(COORDINATOR, message)
 
     def _queue(self, receiver: str, message: Message) -> None:
         self._waiting.setdefault(folded(receiver), []).append(message)
@@ -214,16 +225,30 @@ class Mailroom:
         """The memory of an inbox as it was last recorded; None before the first."""
         return self._read_accepted(source).memory
 
-    async def take_up(self, source: str, delivered: Iterable[str]) -> None:
-        """After a restart: what was accepted and not delivered is on its way again."""
-        known = set(delivered)
-        for message in self._read_accepted(source).waiting:
-            if message.id not in known:
+    async def take_up(self) -> None:
+        """After a restart: what was accepted and not delivered is on its way again.
+
+        A message that was delivered after all is told apart by the conversation of
+        its reader, which knows its id.
+        """
+        for source in self._sources():
+            for message in self._read_accepted(source).waiting:
                 await self.post(message)
 
-    def undelivered(self, source: str) -> bool:
-        """Whether an inbox has accepted messages that may not be delivered yet."""
-        return bool(self._read_accepted(source).waiting)
+    def _sources(self) -> list[str]:
+        """Every inbox that has something on record."""
+        desk = self._desk
+        reader, accepted = desk.world.reader, desk.home.state / "accepted"
+        found = [str(desk.home.inbox.relative_to(desk.home.path))]
+        try:
+            dropped = reader.entries(accepted / DROPPED)
+        except AgiraphError:
+            dropped = ()
+        found += [DROPPED + e.name.removesuffix(".json") for e in dropped]
+        for staff in desk.staff.values():
+            path = desk.worker_folder(staff.name).inbox
+            found.append(str(path.relative_to(desk.home.path)))
+        return found
 
     async def _prune(self, ids: set[str]) -> None:
         for source in sorted({i.partition("#")[0] for i in ids if "#" in i}):
@@ -275,3 +300,7 @@ class Mailroom:
         size = 64 * 1024
         start = max(0, entry.size - size)
         return desk.world.reader.part(desk.home.outbox, offset=start, limit=size)
+
+
+def _in_hand(node: Node) -> bool:
+    return node.status.state.at_work or node.status.state is NodeState.HELD

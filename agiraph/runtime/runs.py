@@ -56,6 +56,7 @@ async def reopen(desk: Desk) -> None:
     """A node was added to a run that had ended: it goes on."""
     if desk.run is not None and not desk.run.state.open:
         await desk.set_run(replace(desk.run, state=RunState.REOPENED, ended=""))
+        desk.mail.load()
 
 
 async def end_run(

@@ -262,6 +262,7 @@ class Supervisor:
         retired = staff.identity.retired
         state = WorkerState.STOPPED if retired else WorkerState.IDLE
         await desk.set_staff(staff, state, None)
+        desk.mail.hand_over(staff.name)
         await desk.records.event(EventType.WORKER_IDLE, desk.where(worker=staff.name))
 
     async def _to_the_end(self, worker: Worker, node: str) -> None:

@@ -252,6 +252,7 @@ class Worker:
     async def _open(self) -> None:
         """Open this node's session, or go on with it where it was left."""
         desk, talk = self._desk, self._talk
+        desk.mail.waiting(self.name, talk.delivered)  # lets go of what it has read
         if self.mark in talk.delivered and talk.prefix is not None:
             return
         old = talk.prefix
