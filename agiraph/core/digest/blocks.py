@@ -37,7 +37,9 @@ _HASH = re.compile(r"^ {0,3}(#{1,6})\s+(.*?)\s*#*\s*$")
 _UNDERLINE = re.compile(r"^ {0,3}(=+|-{2,})\s*$")
 _RULE = re.compile(r"^\s*([-*_=~#+])(\s*\1){2,}\s*$")
 _FENCE = re.compile(r"^ {0,3}(```+|~~~+)")
-_ITEM = re.compile(r"^\s*(?:[-*+•‣–]|\(?\d{1,3}[.)]|\(?[a-z][.)])\s+(?=\S)")
+_ITEM = re.compile(
+    r"^\s*(?:[-*+•‣–]|\(?\d{1,3}[.)]|\(?[a-z][.)])\s+(?:\[[ xX]\]\s+)?(?=\S)"
+)
 _NUMBERED = re.compile(
     r"^\s*(?:(\d{1,2}(?:\.\d{1,2})+)\.?|(\d{1,2})[.)]|([IVXL]{1,7})\.|"
     r"(?:Chapter|Part|Section|Kapitel|Teil|Abschnitt|Chapitre|Partie|Capítulo|Parte)"

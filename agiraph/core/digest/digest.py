@@ -49,6 +49,7 @@ class Digest:
         central: sentences of the text, in its order.
         first: the most central of them; "" where there is none.
         vocabulary: the most frequent telling words, for comparing texts.
+        notes: what of the text was not read as it stands.
         left_out: why the text could not be read; then everything else is empty.
     """
 
@@ -64,6 +65,7 @@ class Digest:
     terms: tuple[Term, ...] = ()
     vocabulary: tuple[Term, ...] = ()
     figures: tuple[Figure, ...] = ()
+    notes: tuple[str, ...] = ()
     left_out: str = ""
 
     @property

@@ -82,6 +82,8 @@ _PATTERNS: tuple[tuple[FigureKind, re.Pattern[str]], ...] = (
     (FigureKind.COUNT, re.compile(rf"{_RANGE}{_LARGE}(?:\s[^\W\d_]{{3,}})?")),
 )
 
+_PLURALS = frozenset(("people", "men", "women", "children", "mice", "feet", "teeth"))
+
 
 def figures(
     sentences: Iterable[str], *, wanted: int, stops: Collection[str] = ()
@@ -128,7 +130,13 @@ def _trimmed(text: str, kind: FigureKind, stops: Collection[str]) -> str:
     if kind is not FigureKind.COUNT:
         return text
     number, _, noun = text.rpartition(" ")
-    if noun.isalpha() and noun.casefold() not in stops:
+    if not noun.isalpha():
+        number = text
+    elif _is_counted(noun) and noun.casefold() not in stops:
         return text
-    bare = number if noun.isalpha() else text
-    return bare if sum(character.isdigit() for character in bare) > 2 else ""
+    return number if sum(character.isdigit() for character in number) > 2 else ""
+
+
+def _is_counted(noun: str) -> bool:
+    """Whether a word behind a number looks like what is counted: a plural or a noun."""
+    return noun[-1] in "sx" or noun[0].isupper() or noun in _PLURALS

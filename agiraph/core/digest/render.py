@@ -36,6 +36,8 @@ def digest_page(one: Digest) -> str:
     if one.left_out:
         return "\n\n".join([*parts, f"`{one.source}` was left out: {one.left_out}\n"])
     parts.append(_counts(one))
+    if one.notes:
+        parts.append("\n".join(f"- Not read as it stands: {n}" for n in one.notes))
     if one.first:
         parts.append(f"## The most central sentence\n\n{quote(one.first)}")
     parts.extend(_sections(one))
@@ -75,12 +77,15 @@ def escaped(text: str) -> str:
 
 
 def figure_rows(found: Sequence[Figure], *, most: int) -> list[str]:
-    """A table of figures, each with the sentence in which it stands."""
-    rows = ["| figure | kind | where it stands |", "|---|---|---|"]
-    rows.extend(
-        f"| {cell(one.text)} | {KINDS[one.kind]} | {cell(_around(one))} |"
-        for one in found[:most]
-    )
+    """A table of figures, a row for each sentence in which some stand."""
+    together: dict[str, list[Figure]] = {}
+    for one in found:
+        together.setdefault(one.sentence, []).append(one)
+    rows = ["| figures | kind | where they stand |", "|---|---|---|"]
+    for group in list(together.values())[:most]:
+        texts = "; ".join(one.text for one in group)
+        kinds = ", ".join(dict.fromkeys(KINDS[one.kind] for one in group))
+        rows.append(f"| {cell(texts)} | {kinds} | {cell(_around(group[0]))} |")
     return rows
 
 

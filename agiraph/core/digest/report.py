@@ -50,6 +50,7 @@ def report_page(
     """
     read = [one for one in digests if not one.left_out]
     gone = [f"`{one.source}`: {one.left_out}" for one in digests if one.left_out]
+    gone += [f"`{one.source}`, in part: {n}" for one in digests for n in one.notes]
     parts = [HONEST, f"# {title or _title(read)}"]
     if read:
         parts += ["## Side by side", _table(read), _totals(read)]

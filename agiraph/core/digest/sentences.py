@@ -29,7 +29,7 @@ sra srta ud uds pág págs núm p.ej aprox
 """
 # Words, or ends of sentences, unless a number follows: "no. 4", "fig. 12".
 _BEFORE_NUMBERS = """
-no nos fig figs eq eqs vol vols ch chap sec pp p par art abb bd str s max min
+no nos fig figs eq eqs vol vols ch chap sec pp p par art abb bd str max min
 """
 _ABBREVIATIONS = frozenset(_WITH_A_STOP.split())
 _NUMBERED = frozenset(_BEFORE_NUMBERS.split())

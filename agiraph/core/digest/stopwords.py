@@ -27,7 +27,8 @@ together too toward towards two under until up upon us use used uses using usual
 very was way we well were what when where whether which while who whole whom whose why
 will with within without would yet you your don't doesn't didn't can't won't wasn't
 weren't it's that's i'm i've you're they're we're let's second four five six seven
-eight nine ten called
+eight nine ten called behind
+way ways thing things something nothing long small large whole kind far
 """
 _GERMAN = """
 aber alle allem allen aller alles als also am an andere anderen anderer anderes auch

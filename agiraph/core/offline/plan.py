@@ -49,9 +49,9 @@ class Group:
             "`scratch/`, under the name given behind it:\n\n"
             f"{lines}\n\n"
             "A digest holds: how long the text is; its most central sentences, word "
-            "for word; its headings; its most telling terms; its figures, each with the "
-            "sentence in which it stands. Add nothing that is not in the text. Say of a "
-            "file that is no text that it was left out. Then publish."
+            "for word; its headings; its most telling terms; its figures, each with "
+            "the sentence in which it stands. Add nothing that is not in the text. Of "
+            "a file that is no text, say that it was left out. Then publish."
         )
 
     @property

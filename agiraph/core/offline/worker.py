@@ -107,7 +107,7 @@ def _digest_of(source: _Source) -> Digest:
     name = short_name(source.path)
     if read.left_out:
         return Digest(name, source.path, left_out=read.left_out)
-    made = digest(name, source.path, read.text)
+    made = replace(digest(name, source.path, read.text), notes=read.remarks)
     if not made.words:
         return replace(made, left_out="there are no words in it")
     return made
@@ -118,13 +118,7 @@ def _writes(
 ) -> tuple[tuple[str, JsonObject], ...]:
     """The files of the result."""
     digests = [_digest_of(source) for source in sources]
-    notes = [
-        f"`{source.path}`: {remark}"
-        for source in sources
-        for remark in source.read.remarks
-        if not source.record
-    ]
-    missing = (*task.missing, *remarks, *notes)
+    missing = (*task.missing, *remarks)
     written: dict[str, str] = {}
     if task.merges or not digests:
         written[REPORT] = report_page(digests, missing=missing)
