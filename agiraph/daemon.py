@@ -170,8 +170,10 @@ class Daemon:
         loop.add_signal_handler(signal.SIGINT, self._end, INTERRUPTED)
 
     def _end(self, code: int) -> None:
-        if self._stop.is_set() and code == INTERRUPTED:
-            os._exit(INTERRUPTED)  # the second Ctrl-C ends it now
+        if self._stop.is_set():
+            if code == INTERRUPTED:
+                os._exit(INTERRUPTED)  # the second Ctrl-C ends it now
+            return
         self._code = code
         self._voice.remark("ending; a second Ctrl-C ends it now")
         self._stop.set()
