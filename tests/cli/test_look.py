@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -40,6 +41,7 @@ def test_one_page_tells_what_runs_waits_costs_and_is_wrong(run: Run) -> None:
 
 def test_an_unknown_cost_is_never_shown_as_nothing(run: Run) -> None:
     page = run("status")
+    assert re.search(r"(?m)^held one .* unknown *$", page.stdout)
     assert "Cost: $0.25 known; unknown for one agent" in page.stdout
     shown = json.loads(run("status", "--json").stdout)
     assert shown["cost_usd"] is None
