@@ -340,6 +340,20 @@ def test_an_agent_that_does_not_end_goes_in_cycles() -> None:
     assert "2 texts" in run.finished["summary"]
 
 
+def test_an_end_that_was_not_told_is_found_by_looking() -> None:
+    run = world(whales_md=WHALES)
+    run.brief()
+    run.coordinator.speak()
+    run.work_on("whales")
+    run.work_on("report")
+    text = "<agiraph>Nothing can go on, and your turn ended.</agiraph>"
+    run.coordinator.hear(text, Kind.NOTICE)
+    run.coordinator.speak()
+    assert run.coordinator.ended == "finish"
+    assert set(run.nodes) == {"whales", "report"}
+    assert "Left out" not in run.finished["summary"]
+
+
 # --- the worker
 
 

@@ -233,8 +233,12 @@ class World:
 
     def data(self, path: str) -> str | bytes:
         parts = path.split("/")
-        if parts[0] == "nodes":
-            data: str | bytes | None = self.published.get(parts[1], {}).get(parts[3])
+        if parts[-1] == "_status.md":
+            data: str | bytes | None = (
+                f"---\nstatus: {self.states.get(parts[1], 'pending')}\n---\n"
+            )
+        elif parts[0] == "nodes":
+            data = self.published.get(parts[1], {}).get(parts[3])
         elif path == "GOAL.md":
             data = self.goal
         elif path.startswith("run/scratch/"):

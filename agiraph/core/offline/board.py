@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
     from agiraph.core.offline.plan import Group
     from agiraph.core.offline.talk import Done, Talk
+    from agiraph.model.json import JsonObject
 
 # A line of news on a node's end, as `core.brief.ended_line` writes it.
 _ENDED = re.compile(
@@ -22,6 +23,9 @@ _ENDED = re.compile(
     re.MULTILINE,
 )
 REPORT_TITLE = "Report"
+_STATES = ("completed", "failed", "cancelled", "checkpointed")
+_STATUS_FILE = re.compile(r"nodes/([^/]+)/_status\.md")
+_STATUS = re.compile(r"^status: *(\w+)", re.MULTILINE)
 _STUCK = re.compile(r"nothing can go on", re.IGNORECASE)
 _TAKEN = re.compile(r"\b(?:taken|exists|already)\b", re.IGNORECASE)
 
@@ -34,12 +38,14 @@ class News:
         words: node -> what its line said.
         partial: nodes whose result counts only when somebody says so.
         stuck: whether we were just told that nothing can go on.
+        looked: whether we have looked for ourselves after that.
     """
 
     states: Mapping[str, str]
     words: Mapping[str, str]
     partial: frozenset[str]
     stuck: bool
+    looked: bool
 
     def ended(self, node: str) -> bool:
         """Whether a node came to an end, good or bad."""
@@ -71,8 +77,28 @@ def news_of(talk: Talk) -> News:
             states[node] = state
             words[node] = rest.partition("]")[2].removesuffix("</agiraph>").strip()
             (partial.add if part else partial.discard)(node)
+    for done in talk.calls_of("read_file"):
+        node, state = _status(done)
+        if state:
+            states[node] = state
     stuck = any(_STUCK.search(line.content) for line in talk.fresh)
-    return News(states, words, frozenset(partial), stuck)
+    looked = talk.last is not None and bool(_status(talk.last)[0])
+    return News(states, words, frozenset(partial), stuck, looked and not talk.fresh)
+
+
+def status_calls(nodes: Sequence[str]) -> tuple[tuple[str, JsonObject], ...]:
+    """The calls that look how nodes stand: a missed word changes nothing in the end."""
+    return tuple(("read_file", {"path": f"nodes/{node}/_status.md"}) for node in nodes)
+
+
+def _status(done: Done) -> tuple[str, str]:
+    """The node whose status was read, and its state if it has ended; else ""."""
+    path = _STATUS_FILE.fullmatch(str(done.arguments.get("path", "")))
+    if path is None or done.name != "read_file":
+        return "", ""
+    state = _STATUS.search(done.result)
+    ended = state is not None and state.group(1) in _STATES and not done.error
+    return path.group(1), state.group(1) if ended and state is not None else ""
 
 
 def made_for(talk: Talk, group: Group) -> Made | None:

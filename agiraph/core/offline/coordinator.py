@@ -14,6 +14,7 @@ from agiraph.core.offline.board import (
     names_for,
     news_of,
     report_attempts,
+    status_calls,
 )
 from agiraph.core.offline.ending import ENDED, Ending, end_move, reply, unchanged_move
 from agiraph.core.offline.listing import Found, first_line, walk
@@ -196,7 +197,9 @@ def _with_report(work: _Work, made: Sequence[Made], news: News, current: Done) -
     waited = depends_on(current)
     open_ones = [one for one in waited if not news.ended(one)]
     bad = [one for one in waited if news.ended(one) and not news.completed(one)]
-    if news.stuck or (bad and not open_ones):
+    if news.stuck:
+        return Move(calls=status_calls([*open_ones, node]))
+    if news.looked or (bad and not open_ones):
         return Move(calls=_start_over(work, made, news, current))
     if not open_ones and news.partial & set(waited):
         return _released(talk, node)
