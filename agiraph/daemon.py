@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 
 from agiraph import __version__
 from agiraph.clock import SystemClock
-from agiraph.errors import AgiraphError
 from agiraph.model.agent import AgentState, TreeSettings
 from agiraph.model.layout import MACHINE
 from agiraph.providers.models import ModelCatalog
@@ -27,7 +26,7 @@ from agiraph.tools.processes import hide_environment
 from agiraph.tools.seen import LastSeen
 from agiraph.tree.beneath import Beneath
 from agiraph.tree.lease import ignore_lease_signals
-from agiraph.tree.lock import Taken, TreeLock
+from agiraph.tree.lock import TreeLock
 from agiraph.tree.pen import DiskPen
 from agiraph.tree.reader import DiskReader
 from agiraph.tree.templates import template
@@ -39,7 +38,7 @@ if TYPE_CHECKING:
     from agiraph.model.event import Event
     from agiraph.ports import Tool
 
-DONE, FAILED, BAD_TREE, HELD, LOCKED, WAITS, INTERRUPTED = 0, 1, 4, 6, 7, 8, 130
+DONE, FAILED, BAD_TREE, HELD, WAITS, INTERRUPTED = 0, 1, 4, 6, 8, 130
 
 # States in which one agent alone can go no further, and the exit code of each.
 _ENDS = {
@@ -199,16 +198,13 @@ def serve(
         log_format: `text` or `json`.
         only: work on this agent alone.
         until_done: end when that agent has ended, or needs a person.
+
+    Raises:
+        Taken: another daemon works on the tree; says who.
+        NotThere, DiskRefused: the tree cannot be worked on; as they say.
     """
     hide_environment()
     ignore_lease_signals()
-    clock = SystemClock()
-    try:
-        lock = TreeLock.take(root, version=__version__, since=clock.now())
-    except Taken:
-        return LOCKED
-    except AgiraphError:
-        return BAD_TREE
-    with lock:
+    with TreeLock.take(root, version=__version__, since=SystemClock().now()):
         daemon = Daemon(root, log_format=log_format, only=only, until_done=until_done)
         return asyncio.run(daemon.main())

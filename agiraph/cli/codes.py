@@ -57,7 +57,7 @@ _OF_STATE = {
     AgentState.COMPLETED: Code.DONE,
     AgentState.IDLE: Code.DONE,
     AgentState.FAILED: Code.FAILED,
-    AgentState.BROKEN: Code.FAILED,
+    AgentState.BROKEN: Code.BAD_TREE,
     AgentState.STOPPED: Code.FAILED,
     AgentState.ELSEWHERE: Code.FAILED,
     AgentState.FORKED: Code.FAILED,

@@ -25,6 +25,7 @@ class Facts:
         queued: whether it waits for a place among the runs at work.
         startable: whether some node could start.
         resting: whether an infinite agent waits for its next cycle.
+        aimless: whether GOAL.md was deleted.
     """
 
     broken: str
@@ -36,6 +37,7 @@ class Facts:
     queued: bool
     startable: bool
     resting: bool = False
+    aimless: bool = False
 
 
 def standing(facts: Facts) -> tuple[AgentState, str]:
@@ -44,6 +46,8 @@ def standing(facts: Facts) -> tuple[AgentState, str]:
         return AgentState.BROKEN, facts.broken
     if facts.paused:
         return AgentState.PAUSED, "the file PAUSE to be deleted"
+    if facts.aimless and facts.run is not None and facts.run.open:
+        return AgentState.HELD, "GOAL.md, which was deleted; put it back to go on"
     if facts.active:
         return AgentState.WORKING, ""
     if facts.queued:

@@ -9,25 +9,20 @@ from typing import TYPE_CHECKING
 
 from agiraph.core import board
 from agiraph.core.codec import (
-    read_dropped,
     read_goal,
-    read_identity,
-    read_question,
-    read_spec,
     read_triggers,
 )
-from agiraph.core.codec.report import Good, Problem, Rejected
-from agiraph.core.inbox import InboxMemory, quiet_needed, take_in
+from agiraph.core.codec.report import Good, Rejected
 from agiraph.model.event import EventType
-from agiraph.model.message import Message
-from agiraph.model.names import COORDINATOR, EVERYONE, HUMAN
 from agiraph.model.node import NodeState
 from agiraph.model.run import RunState
 from agiraph.ports import Seen
-from agiraph.runtime import nodes, questions, runs, staffing
+from agiraph.runtime import nodes, questions, runs
+from agiraph.runtime.boardwork import Boardwork
 from agiraph.runtime.desk import Desk
 from agiraph.runtime.folder import Look
 from agiraph.runtime.intake import Intake
+from agiraph.runtime.letters import Letters
 from agiraph.runtime.mail import Mailroom
 from agiraph.runtime.recall import recall_run, recall_spend
 
@@ -36,16 +31,12 @@ if TYPE_CHECKING:
     from pathlib import PurePosixPath
 
     from agiraph.model.agent import Goal, Settings
-    from agiraph.model.json import Json
     from agiraph.model.layout import Home
-    from agiraph.model.message import InboxMessage
-    from agiraph.model.worker import Identity
     from agiraph.ports import Sight
     from agiraph.runtime.folder import Folder
     from agiraph.runtime.world import World
 
 ABSENT_SECONDS = 2.0
-ANSWER_QUIET = 3.0  # an editor that saves by itself must not answer half a sentence
 
 
 class Agent:
@@ -58,6 +49,8 @@ class Agent:
         self.desk = Desk(world, home)
         self.desk.mail = Mailroom(self.desk)
         self._intake = Intake(self.desk)
+        self._letters = Letters(self.desk, self._intake)
+        self._boardwork = Boardwork(self.desk, self._intake)
         self._furnish = furnish
         self._recalled = False
         self._unpaused_at: float | None = None
@@ -74,14 +67,14 @@ class Agent:
         if not self._recalled:
             self._recall()
             await desk.mail.take_up()
+        desk.unsettled = folder.goal.seen is Seen.LATER
         await self._goal(folder)
         if desk.goal is None:
             return folder.again
         self._pause(folder)
         await self._texts(folder)  # before a run opens: its session is frozen from them
         await self._run(folder)
-        await self._mail(folder)
-        await self._questions(folder)
+        await self._letters.take_in(folder)
         desk.bell.ring()
         return self._soonest(folder.again)
 
@@ -122,6 +115,8 @@ class Agent:
     async def _goal(self, folder: Folder) -> None:
         desk, path = self.desk, self.desk.home.goal
         if folder.goal.seen is Seen.ABSENT:
+            await self._intake.withdrawn(path, folder.goal)
+            desk.bad_goal = ""
             if desk.goal is not None:
                 desk.goal = None
                 desk.changed()
@@ -223,25 +218,7 @@ class Agent:
             await runs.open_run(desk)
         if desk.run is None or folder.run != desk.run.name:
             return
-        for worker, sight in folder.identities.items():
-            await self._identity(worker, sight)
-        for node, sight in folder.specs.items():
-            await self._spec(node, sight)
-        await self._presence(folder)
-        for path, problem in folder.odd.items():
-            if path not in desk.odd:
-                desk.odd.add(path)
-                desk.world.remark(f"{path} is left alone: {problem}")
-
-    async def _presence(self, folder: Folder) -> None:
-        """STOP and RERUN in node folders; a STOP that is gone frees its node."""
-        for node in folder.stops:
-            await self._stop_node(node)
-        for node, known in list(self.desk.nodes.items()):
-            if known.status.error == STOPPED and node not in folder.stops:
-                await nodes.back_to_pending(self.desk, node)
-        for node in folder.reruns:
-            await self._rerun(node)
+        await self._boardwork.take_in(folder)
 
     def _wants_run(self) -> bool:
         desk = self.desk
@@ -261,197 +238,6 @@ class Agent:
         await runs.end_run(desk, RunState.STOPPED, reason="the file STOP")
         desk.changed()
 
-    async def _identity(self, worker: str, sight: Sight) -> None:
-        desk, path = self.desk, self.desk.worker_folder(worker).identity
-        staff = desk.find_staff(worker)
-        if staff is not None and staff.text == sight.text and sight.seen is Seen.GOOD:
-            self._intake.note(path, sight)
-            return
-
-        def read(text: str) -> Good[Identity] | Rejected:
-            return read_identity(text, worker)
-
-        force = "the last good version" if staff else "nothing; there is no such worker"
-        found = await self._intake.judge(path, sight, read, force)
-        if found is not None:
-            await self._intake.keep(path, sight)
-            await staffing.take_on(desk, found, sight.text)
-
-    async def _spec(self, node: str, sight: Sight) -> None:
-        desk, path = self.desk, self.desk.node_folder(node).spec
-        known = desk.nodes.get(node)
-        if known is not None and known.text == sight.text and sight.seen is Seen.GOOD:
-            self._intake.note(path, sight)
-            return
-        force = "the last good version" if known else "nothing; it is not on the board"
-        spec = await self._intake.judge(path, sight, read_spec, force)
-        if spec is None:
-            return
-        await self._intake.keep(path, sight)
-        if known is None and desk.run is not None and not desk.run.state.open:
-            await runs.reopen(desk)
-        stage = spec.stage or (known.spec.stage if known else desk.stage)
-        parent = spec.parent or (known.spec.parent if known else None)
-        spec = replace(spec, stage=stage, parent=parent)
-        await nodes.put(desk, node, spec, sight.text, by=HUMAN)
-
-    async def _stop_node(self, node: str) -> None:
-        known = self.desk.nodes.get(node)
-        if known is None or board.state(known, self.desk.nodes).ended:
-            return
-        await nodes.end(self.desk, node, NodeState.CANCELLED, error=STOPPED)
-        self.desk.changed()
-
-    async def _rerun(self, node: str) -> None:
-        """Obeyed, then taken away: a crash between the two obeys it once more."""
-        desk, known = self.desk, self.desk.nodes.get(node)
-        if known is None or not board.state(known, desk.nodes).ended:
-            return
-        await runs.reopen(desk)
-        await nodes.rerun(desk, node)
-        await desk.world.pen.remove(desk.node_folder(node).rerun)
-
-    # --- mail and answers
-
-    async def _mail(self, folder: Folder) -> None:
-        home = self.desk.home
-        await self._inbox(
-            home.inbox,
-            folder.inbox,
-            COORDINATOR,
-            held_open=folder.held_open,
-            look=folder,
-        )
-        for name, sight in folder.drops.items():
-            await self._drop(name, sight)
-        if self.desk.run is None or folder.run != self.desk.run.name:
-            return
-        for worker, sight in folder.notes.items():
-            path = self.desk.worker_folder(worker).inbox
-            await self._inbox(path, sight, worker, held_open=False, look=folder)
-
-    async def _inbox(
-        self,
-        path: PurePosixPath,
-        sight: Sight,
-        to: str,
-        *,
-        held_open: bool,
-        look: Folder,
-    ) -> None:
-        """Take in an inbox once it has been quiet for as long as it needs."""
-        desk, source = self.desk, str(path.relative_to(self.desk.home.path))
-        if sight.seen is Seen.BAD and self._intake.is_new(path, sight):
-            problem = Problem(sight.line or 1, 1, "", sight.problem, "text in UTF-8")
-            await self._intake.reject(path, sight, (problem,), "what was read before")
-        if sight.seen is not Seen.GOOD or not self._intake.is_new(path, sight):
-            return
-        memory = _memory(desk.mail.memory_of(source))
-        quiet = quiet_needed(memory, sight.text, editor_lock=held_open)
-        if sight.quiet < quiet:
-            left = quiet - sight.quiet
-            look.again = left if look.again is None else min(left, look.again)
-            return
-        now = desk.world.clock.now().timestamp()
-        found, new = take_in(memory, sight.text, now=now, to=to)
-        if new != memory or found:
-            drafts = await self._drafts([each for each in found if each.new])
-            await desk.mail.accept(source, drafts, dict(new.to_json()))
-            if drafts:
-                desk.last_mail = (desk.world.stamp(), drafts[-1].text)
-                desk.changed()
-        self._intake.note(path, sight)
-
-    async def _drafts(self, found: list[InboxMessage]) -> list[Message]:
-        """Messages to be delivered; answers to open questions go their own way."""
-        desk, drafts = self.desk, []
-        for each in found:
-            number = (
-                questions.number_of(f"{each.reply_to}.md") if each.reply_to else None
-            )
-            if number is None:
-                number = self._asked_by(each.to)
-            if number is not None and await questions.answer(
-                desk, number, each.answer or each.text
-            ):
-                continue
-            drafts.append(
-                Message("", HUMAN, each.to, desk.world.stamp(), each.text, each.urgent)
-            )
-            await self._tell_unknown(each.to)
-        return drafts
-
-    async def _tell_unknown(self, to: str) -> None:
-        """Tell the person that a message for nobody went to the coordinator."""
-        desk = self.desk
-        if to in (COORDINATOR, EVERYONE) or desk.find_staff(to) is not None:
-            return
-        words = f"There is no worker {to!r}; the coordinator has your message."
-        await desk.mail.to_outbox("agiraph", words, f"unknown:{desk.world.stamp()}")
-
-    def _asked_by(self, worker: str) -> int | None:
-        """The one open question of a worker, which any message to it answers."""
-        staff = self.desk.find_staff(worker)
-        if staff is None:
-            return None
-        mine = [n for n, q in self.desk.questions.items() if q.sender == staff.name]
-        return mine[0] if len(mine) == 1 else None
-
-    async def _drop(self, name: str, sight: Sight) -> None:
-        """One file, one message: accepted, then moved to `_inbox/.read/`."""
-        desk, path = self.desk, self.desk.home.dropbox / name
-        source = f"_inbox/{name}"
-        found = await self._intake.judge(path, sight, read_dropped, "nothing of it")
-        if found is None:
-            return
-        if desk.mail.memory_of(source) != sight.sha:
-            drafts = await self._drafts([found])
-            await desk.mail.accept(source, drafts, sight.sha)
-            desk.last_mail = (desk.world.stamp(), found.text)
-            desk.changed()
-        await self._put_away(path)
-        await desk.mail.accept(source, [], None)
-
-    async def _put_away(self, path: PurePosixPath) -> None:
-        desk, number = self.desk, 1
-        target = desk.home.read_mail / path.name
-        await desk.world.pen.folder(desk.home.read_mail)
-        while desk.world.reader.entry(target) is not None:
-            number += 1
-            target = desk.home.read_mail / f"{path.stem}-{number}{path.suffix}"
-        await desk.world.durably(lambda: desk.world.pen.move(path, target))
-
-    async def _questions(self, folder: Folder) -> None:
-        desk = self.desk
-        for number, sight in folder.questions.items():
-            path = desk.home.question(number)
-
-            def read(text: str, name: str = path.name) -> Good[object] | Rejected:
-                return read_question(text, name)
-
-            if not self._intake.is_new(path, sight):
-                continue
-            if sight.seen is Seen.GOOD and sight.quiet < ANSWER_QUIET:
-                left = ANSWER_QUIET - sight.quiet
-                folder.again = left if folder.again is None else min(left, folder.again)
-                continue
-            found = await self._intake.judge(
-                path, sight, read, "the question stays open"
-            )
-            if found is None:
-                continue
-            self._intake.note(path, sight)
-            answer = getattr(found, "answer", "")
-            if answer.strip():
-                await questions.answer(desk, number, answer)
-
-
-STOPPED = "the file STOP in the node's folder"
-
 
 def _digest(text: str) -> str:
     return hashlib.sha256(text.strip().encode()).hexdigest()[:16]
-
-
-def _memory(found: Json) -> InboxMemory:
-    return InboxMemory.from_json(found) if isinstance(found, dict) else InboxMemory()

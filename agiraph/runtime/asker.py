@@ -64,24 +64,28 @@ class Asker:
         if prefix is None:
             raise LookupError("a conversation is asked before its session is open")
         facts = self._desk.world.models.facts(prefix.model)
-        allowed = self._reserve(spender, facts)
+        keys = self._keys(spender)
+        allowed = self._reserve(spender, facts, keys)
         if isinstance(allowed, Refused):
             await self._over_budget(spender, allowed.words)
             return None
-        usage, cost = Usage(), 0.0 if facts.price else None
+        usage, cost = Usage(), 0.0
+        fault = None
         try:
             answer = await self._call(allowed)
-            usage = answer.usage
-            cost = _cost(answer, facts)
-        except ProviderFault as fault:
-            cost = 0.0
+            usage, known = answer.usage, _cost(answer, facts)
+            cost = known or 0.0
+        except ProviderFault as failed:
+            fault = failed
+        finally:
+            # Before any waiting: what is held back here is missing elsewhere.
+            self._settle(keys, allowed, usage, cost)
+        if fault is not None:
             await self._faulted(fault)
             return None
-        finally:
-            self._settle(spender, allowed, usage, cost)
         self._failures = 0
-        await self._desk.records.usage(prefix.model, spender.where, usage, cost)
-        return answer, cost
+        await self._desk.records.usage(prefix.model, spender.where, usage, known)
+        return answer, known
 
     async def _call(self, allowed: Allowed) -> Answer:
         desk, prefix = self._desk, self._talk.prefix
@@ -109,9 +113,9 @@ class Asker:
             keys.append(f"node:{desk.agent}:{spender.node}")
         return keys
 
-    def _purses(self, spender: Spender) -> list[Purse]:
+    def _purses(self, spender: Spender, keys: list[str]) -> list[Purse]:
         desk, ledger = self._desk, self._desk.world.ledger
-        run, day, tree = self._keys(spender)[:3]
+        run, day, tree = keys[:3]
         purses = [
             ledger.purse("agent's budget", desk.settings.budget, run, day),
             ledger.purse("tree's budget", desk.world.settings.budget, tree, tree),
@@ -121,23 +125,23 @@ class Asker:
             purses.append(ledger.purse("node's budget", spender.budget, node, node))
         return purses
 
-    def _reserve(self, spender: Spender, facts: ModelFacts) -> Allowed | Refused:
+    def _reserve(
+        self, spender: Spender, facts: ModelFacts, keys: list[str]
+    ) -> Allowed | Refused:
         wanted = self._desk.settings.options.get("max_tokens")
         answer = wanted if isinstance(wanted, int) else ANSWER_TOKENS
         return self._desk.world.ledger.reserve(
-            self._purses(spender),
-            self._keys(spender),
+            self._purses(spender, keys),
+            keys,
             request_bytes=self._talk.bytes,
             answer=min(answer, facts.longest or answer),
             price=facts.price,
         )
 
     def _settle(
-        self, spender: Spender, allowed: Allowed, usage: Usage, cost: float | None
+        self, keys: list[str], allowed: Allowed, usage: Usage, cost: float
     ) -> None:
-        self._desk.world.ledger.settle(
-            allowed, self._keys(spender), usd=cost, tokens=usage.total
-        )
+        self._desk.world.ledger.settle(allowed, keys, usd=cost, tokens=usage.total)
         self._desk.bell.ring()
 
     async def _over_budget(self, spender: Spender, words: str) -> None:
@@ -155,10 +159,11 @@ class Asker:
         if prefix is None:
             return True
         facts = self._desk.world.models.facts(prefix.model)
-        allowed = self._reserve(spender, facts)
+        keys = self._keys(spender)
+        allowed = self._reserve(spender, facts, keys)
         if isinstance(allowed, Refused):
             return False
-        self._desk.world.ledger.settle(allowed, self._keys(spender), usd=0.0, tokens=0)
+        self._desk.world.ledger.settle(allowed, keys, usd=0.0, tokens=0)
         return True
 
     # --- services that fail

@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     from agiraph.runtime.world import World
 
 
+ENDINGS = frozenset({"publish", "finish", "checkpoint"})
+
+
 class Conversation:
     """What one loop's model sees, and which messages were thereby delivered."""
 
@@ -108,6 +111,14 @@ class Conversation:
             else:
                 break
         return (), 0
+
+    def has_ended(self, done: int) -> bool:
+        """Whether one of the last results ended the work that its calls were for."""
+        results = self.lines[len(self.lines) - done :]
+        return any(
+            isinstance(line, ToolLine) and line.name in ENDINGS and not line.error
+            for line in results
+        )
 
     def turns_since(self, mark: str) -> int:
         """How many model calls followed the user line that carries an id."""

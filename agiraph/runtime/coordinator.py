@@ -350,7 +350,7 @@ class Coordinator:
         waits = (NodeState.HELD, NodeState.WAITING_FOR_HUMAN)
         if any(s.at_work or s in waits for s in stands):
             return True
-        return bool(board.startable(desk.nodes))
+        return bool(board.startable(desk.nodes, desk.hands()))
 
     async def _reply(self) -> None:
         """Hand the last text to the person, if a person has written before it."""
@@ -380,9 +380,10 @@ class Coordinator:
 
     def why_nothing(self) -> str:
         """Each open node and why it does not go on."""
-        nodes = self._desk.nodes
+        nodes, hands = self._desk.nodes, self._desk.hands()
         lines = [
-            f"- {n.id}: {board.why_not(n, nodes)}" for n in board.open_nodes(nodes)
+            f"- {n.id}: {board.why_not(n, nodes, hands)}"
+            for n in board.open_nodes(nodes)
         ]
         return "\n".join(lines) or "- no node is open, and the run has not been ended"
 

@@ -75,13 +75,15 @@ class Desk:
         self.staff: dict[str, Staff] = {}
         self.questions: dict[int, Question] = {}
         self.reserved: set[str] = set()
+        self.waits: dict[str, tuple[str, ...]] = {}
         self.broken_specs: dict[str, str] = {}
         self.paused = False
         self.stopping = False
         self.active: set[str] = set()
         self.held: dict[str, str] = {}
-        self.error = ""
         self.bad_goal = ""
+        self.unsettled = False
+        self._error, self._failed_at = "", -1
         self.revision = 0
         self.next_cycle: float | None = None
         self.shown: dict[str, str] = {}
@@ -96,6 +98,16 @@ class Desk:
         """What is in force has changed: whoever is held tries again."""
         self.revision += 1
         self.bell.ring()
+
+    def fail(self, words: str) -> None:
+        """The coordinator cannot go on, and would fail again as things stand."""
+        self._error, self._failed_at = words, self.revision
+        self.bell.ring()
+
+    @property
+    def error(self) -> str:
+        """Why the coordinator cannot go on; empty once what is in force has changed."""
+        return self._error if self._failed_at == self.revision else ""
 
     # --- what is in force
 

@@ -62,7 +62,10 @@ class Intake:
         Args:
             in_force: what holds while the file is bad, for its error page.
         """
-        if sight.seen in (Seen.LATER, Seen.ABSENT) or not self.is_new(path, sight):
+        if sight.seen is Seen.LATER or not self.is_new(path, sight):
+            return None
+        if sight.seen is Seen.ABSENT:
+            await self.withdrawn(path, sight)
             return None
         if sight.seen is Seen.BAD:
             problem = Problem(sight.line or 1, 1, "", sight.problem, "")
@@ -76,6 +79,12 @@ class Intake:
         for remark in found.remarks:
             self._desk.world.remark(f"{path}, line {remark.line}: {remark.text}")
         return found.value
+
+    async def withdrawn(self, path: PurePosixPath, sight: Sight) -> None:
+        """A file is gone: nothing is wrong with it, and it is new when it returns."""
+        if self.is_new(path, sight):
+            self.note(path, sight)
+            await self._mended(path)
 
     async def keep(self, path: PurePosixPath, sight: Sight) -> None:
         """Keep the good copy, on the disk before anything acts on it."""

@@ -98,9 +98,7 @@ class Loop:
             turns: model calls of this assignment that are on record already.
             max_turns: None is no limit.
         """
-        calls, done = self._talk.open_calls()
-        state = rules.Turn(max_turns=max_turns, calls=calls, next=done, turns=turns)
-        state, deed = rules.step(state, rules.Began())
+        state, deed = await self._begin(turns, max_turns)
         while not isinstance(deed, rules.End):
             if isinstance(deed, rules.Skip):
                 await self._skip(deed)
@@ -112,6 +110,23 @@ class Loop:
             state, deed = rules.step(state, event)
         await self._talk.flush()
         return deed
+
+    async def _begin(
+        self, turns: int, max_turns: int | None
+    ) -> tuple[rules.Turn, rules.Deed]:
+        """Where the conversation stands, as the turn's first deed."""
+        last = self._talk.lines[-1] if self._talk.lines else None
+        if isinstance(last, AssistantLine):
+            # It was recorded, and nothing after it: it is said now.
+            said = rules.Said(last.content, last.tool_calls, last.stop)
+            turn = rules.Turn(max_turns=max_turns, turns=max(turns - 1, 0))
+            return rules.step(turn, said)
+        calls, done = self._talk.open_calls()
+        turn = rules.Turn(max_turns=max_turns, calls=calls, next=done, turns=turns)
+        if done < len(calls) and self._talk.has_ended(done):
+            await self._skip(rules.Skip(done, calls[done:], "ended before a restart"))
+            turn = rules.Turn(max_turns=max_turns, turns=turns)
+        return rules.step(turn, rules.Began())
 
     async def _do(
         self, deed: rules.Ask | rules.Act | rules.Rest | rules.Tell

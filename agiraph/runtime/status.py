@@ -45,7 +45,7 @@ class StatusPage:
     async def write(self) -> None:
         """Bring the page up to date, if what it says has changed."""
         desk = self._desk
-        if desk.goal is None and not desk.bad_goal:
+        if desk.unsettled or (desk.goal is None and not desk.bad_goal):
             return
         state, waiting_for = standing(facts(desk))
         if state is not self._state:
@@ -154,6 +154,7 @@ def facts(desk: Desk) -> Facts:
         held=dict(desk.held),
         questions=tuple(question.id for question in desk.questions.values()),
         queued=desk.world.runs.waits(desk.agent),
-        startable=bool(board.startable(desk.nodes)),
+        startable=bool(board.startable(desk.nodes, desk.hands())),
+        aimless=desk.goal is None,
         resting=desk.next_cycle is not None,
     )

@@ -36,6 +36,8 @@ NO_COMMAND_LINE_AGENTS = (
     "worker"
 )
 
+HOME_AWAY = 2.0  # seconds until a loop whose home is gone tries once more
+
 
 class Supervisor:
     """Runs the loops of one agent until there is nothing left to do."""
@@ -134,7 +136,7 @@ class Supervisor:
         try:
             await work
         except NotThere as gone:
-            self._desk.world.remark(f"{self._desk.agent}: {gone}")
+            await self._gone(name, str(gone))
         except AgiraphError as fault:
             await self._broken(name, str(fault))
         except Exception as bug:  # noqa: BLE001 - an agent's edge: the daemon goes on
@@ -144,6 +146,15 @@ class Supervisor:
                 words = f"a fault in Agiraph itself ({type(bug).__name__}: {bug})"
                 await self._broken(name, words)
 
+    async def _gone(self, name: str, words: str) -> None:
+        """Something under the loop was deleted; a home may be away for a moment."""
+        world = self._desk.world
+        if world.reader.entry(self._desk.home.path) is not None:
+            await self._broken(name, words)
+            return
+        world.remark(f"{self._desk.agent}: {words}")
+        await world.clock.sleep(HOME_AWAY)
+
     async def _broken(self, name: str, words: str) -> None:
         desk = self._desk
         if name.startswith("node:"):
@@ -151,15 +162,14 @@ class Supervisor:
                 desk, name.removeprefix("node:"), NodeState.FAILED, error=words
             )
             return
-        desk.error = words
         await desk.records.event(EventType.AGENT_FAILED, desk.where(), words=words)
-        desk.bell.ring()
+        desk.fail(words)
 
     # --- the coordinator
 
     def _coordinator(self, group: asyncio.TaskGroup) -> None:
         desk = self._desk
-        if COORDINATOR in self._tasks or not desk.settings.coordinator:
+        if COORDINATOR in self._tasks or not desk.settings.coordinator or desk.error:
             return
         if self._talk is None or self._news is None:
             self._talk = Conversation(desk.world, desk.home.conversation)
@@ -192,7 +202,7 @@ class Supervisor:
         for node in list(desk.nodes.values()):
             if node.status.state.at_work or node.status.state is NodeState.HELD:
                 await self._resume(group, node)
-        for node in board.startable(desk.nodes):
+        for node in board.startable(desk.nodes, desk.hands()):
             if f"node:{node.id}" in self._tasks:
                 continue
             name = board.choose_worker(node, desk.nodes, desk.hands())
@@ -234,7 +244,7 @@ class Supervisor:
         talk = Conversation(desk.world, desk.worker_folder(staff.name).conversation)
         talk.load()
         worker = Worker(desk, staff, desk.nodes[node], talk)
-        worker.placed = placed
+        worker.shift.placed = placed
         worker.tools = toolbox(desk, talk, worker, self._edges)
         self._start(group, f"node:{node}", self._work(worker, staff, node))
 

@@ -22,6 +22,7 @@ from agiraph.runtime.asker import Asker, Spender
 from agiraph.runtime.loop import Loop, as_line
 from agiraph.runtime.material import note_memory
 from agiraph.runtime.nodes import brief_for
+from agiraph.runtime.shift import Shift
 from agiraph.tools.registry import guidance_for, specs_for
 
 if TYPE_CHECKING:
@@ -46,16 +47,13 @@ class Worker:
     def __init__(
         self, desk: Desk, staff: Staff, node: Node, talk: Conversation
     ) -> None:
-        """A place among the workers is claimed already where `placed` is set."""
+        """A place among the workers may be claimed already: see its shift."""
         self._desk = desk
         self._staff = staff
         self._node = node.id
         self._talk = talk
         self._asker = Asker(desk, talk, self)
-        self._entered = False
-        self.placed = False
-        self._timer: asyncio.Timeout | None = None
-        self._started = 0.0
+        self.shift = Shift(desk, staff.name, node.id)
         self._written = 0.0
         self.tools: Mapping[str, Tool] = {}
         self.name = staff.name
@@ -82,13 +80,13 @@ class Worker:
         limits = self._desk.settings.limits
         most = self.node.spec.max_turns or limits.max_turns
         try:
-            async with asyncio.timeout(None) as self._timer:
+            async with self.shift.limited():
                 await self._open()
                 turns = self._talk.turns_since(self.mark)
                 loop = Loop(self._desk, self._talk, self)
                 return await loop.run(turns=turns, max_turns=most)
         finally:
-            self._leave()
+            self.shift.leave()
 
     # --- who it is
 
@@ -117,87 +115,30 @@ class Worker:
     async def before(self, tool: str) -> None:
         """A worker's run is open."""
 
-    # --- places, clocks and parking
+    # --- parking
 
     async def ready(self) -> None:
         """Wait while paused; hold a place among the workers and the runs."""
         desk = self._desk
         while desk.is_paused:
-            async with self._parked():
+            async with self.shift.away():
                 await desk.bell.until(lambda: not desk.is_paused)
-        await self._enter()
-
-    async def _enter(self) -> None:
-        if self._entered:
-            return
-        desk = self._desk
-        if not self.placed:
-            await desk.places.enter(self.name)
-        self.placed = True
-        await desk.world.runs.enter(desk.agent)
-        self._entered = True
-        desk.active.add(self.name)
-        self._started = desk.world.clock.monotonic()
-        if self._timer is not None:
-            left = self._limit - self.node.status.active_s
-            self._timer.reschedule(asyncio.get_running_loop().time() + max(left, 0.0))
-
-    @property
-    def _limit(self) -> float:
-        return self.node.spec.timeout or self._desk.settings.limits.timeout
-
-    def _leave(self) -> None:
-        desk = self._desk
-        if self.placed:
-            self.placed = False
-            desk.places.leave(self.name)
-        if not self._entered:
-            return
-        self._entered = False
-        self._count_time()
-        if self._timer is not None and self._timer.when() is not None:
-            self._stop_timer()
-        desk.active.discard(self.name)
-        desk.world.runs.leave(desk.agent)
-        desk.bell.ring()
-
-    def _stop_timer(self) -> None:
-        if self._timer is not None and not self._timer.expired():
-            try:
-                self._timer.reschedule(None)
-            except RuntimeError:
-                return  # the context is being left; there is nothing to stop
-
-    def _count_time(self) -> None:
-        now = self._desk.world.clock.monotonic()
-        node = self.node
-        status = replace(
-            node.status, active_s=node.status.active_s + now - self._started
-        )
-        self._started = now
-        self._desk.nodes[self._node] = replace(node, status=status)
-
-    @asynccontextmanager
-    async def _parked(self) -> AsyncIterator[None]:
-        self._leave()
-        yield
-        await self._enter()
+        await self.shift.enter()
 
     @asynccontextmanager
     async def parked(self, state: NodeState, words: str) -> AsyncIterator[None]:
         """Parked inside a tool: no place, no clock, and the board says why."""
         desk = self._desk
         human = state is NodeState.WAITING_FOR_HUMAN
-        self._leave()
-        await desk.set_state(self._node, state, waiting_for=words)
-        await desk.set_staff(
-            self._staff,
-            WorkerState.WAITING_FOR_HUMAN if human else WorkerState.BUSY,
-            self._node,
-        )
-        await desk.records.event(EventType.NODE_WAITING, self.where(), words=words)
-        yield
-        await self._enter()
+        async with self.shift.away():
+            await desk.set_state(self._node, state, waiting_for=words)
+            await desk.set_staff(
+                self._staff,
+                WorkerState.WAITING_FOR_HUMAN if human else WorkerState.BUSY,
+                self._node,
+            )
+            await desk.records.event(EventType.NODE_WAITING, self.where(), words=words)
+            yield
         await desk.set_state(self._node, NodeState.RUNNING)
         await desk.set_staff(self._staff, WorkerState.BUSY, self._node)
         await desk.records.event(EventType.NODE_RESUMED, self.where())
@@ -349,7 +290,7 @@ class Worker:
     async def _booked(self, usage: Usage, cost: float | None, *, turns: int) -> None:
         desk = self._desk
         desk.spend = desk.spend.plus(usage, cost, turns=turns)
-        self._count_time()
+        self.shift.count_time()
         status = self.node.status
         status = replace(
             status,

@@ -75,17 +75,22 @@ def end_move(talk: Talk, ending: Ending) -> Move:
         return end_move(talk, lost)
     if copied is None:
         return Move(calls=(("write_file", {"path": _REPORT, "content": read.text}),))
-    words = _summary(read.text, ending.missing, ())
+    words = _summary(read.text, ending.missing, (), place=_place(talk))
     return Move(calls=(_end(talk, words, [_PUBLISHED]),))
 
 
 def unchanged_move(talk: Talk) -> Move:
     """A cycle in which there is nothing new: the last result, and that it stands."""
-    last = [done for done in talk.earlier if done.name == CHECKPOINT and not done.error]
-    before = str(last[-1].arguments.get("summary", "")) if last else NO_MODEL
+    before = _last_checkpoint(talk) or NO_MODEL
     line = "Nothing in inputs/ has changed since."
     words = before if before.endswith(line) else f"{before}\n\n{line}"
     return Move(calls=((CHECKPOINT, {"summary": words}),))
+
+
+def _last_checkpoint(talk: Talk) -> str:
+    """The result of the last cycle; "" where there was none."""
+    last = [done for done in talk.earlier if done.name == CHECKPOINT and not done.error]
+    return str(last[-1].arguments.get("summary", "")) if last else ""
 
 
 def nothing_words(left: Sequence[str]) -> str:
@@ -121,7 +126,8 @@ def _so_far(talk: Talk) -> str:
         if not done.error
     ]
     if not nodes:
-        return "Nothing is digested yet."
+        before = _last_checkpoint(talk)
+        return f"The last result: {before}" if before else "Nothing is digested yet."
     ended = [node for node in nodes if news.completed(node)]
     words = f"So far {len(ended)} of {len(nodes)} nodes are complete"
     words += f": {', '.join(ended)}." if ended else "."
@@ -129,24 +135,35 @@ def _so_far(talk: Talk) -> str:
     return words + (" The report comes last." if made else "")
 
 
+def _place(talk: Talk) -> str:
+    """Where the report will stand: a run's end moves it, a cycle's end does not."""
+    return _REPORT if _is_endless(talk) else _PUBLISHED
+
+
+def _is_endless(talk: Talk) -> bool:
+    return CHECKPOINT in talk.tools and bool(_ENDLESS.search(talk.system))
+
+
 def _end(talk: Talk, words: str, artifacts: Sequence[str]) -> tuple[str, JsonObject]:
-    if CHECKPOINT in talk.tools and _ENDLESS.search(talk.system):
+    if _is_endless(talk):
         return CHECKPOINT, {"summary": words}
     if artifacts:
         return "finish", {"summary": words, "artifacts": list(artifacts)}
     return "finish", {"summary": words}
 
 
-def _summary(report: str, missing: Sequence[str], pages: Sequence[str]) -> str:
+def _summary(
+    report: str, missing: Sequence[str], pages: Sequence[str], *, place: str = ""
+) -> str:
     """The result in a few lines: what there is, and what is missing."""
     totals = _TOTALS.search(report)
     left = _LEFT_OUT.search(report)
     if left:
         missing = [line.removeprefix("- ") for line in left.group(1).splitlines()]
     if totals:
-        head = f"{NO_MODEL} The report stands in {_PUBLISHED}. {totals.group()}"
+        head = f"{NO_MODEL} The report stands in {place}. {totals.group()}"
     elif report:
-        head = f"{NO_MODEL} The report stands in {_PUBLISHED}."
+        head = f"{NO_MODEL} The report stands in {place}."
     elif pages:
         head = f"{NO_MODEL} There is no report over all texts, but these pages."
     else:

@@ -33,7 +33,7 @@ class Wait(Act):
         ]
         if not wanted:
             wanted = self._mine(seat)
-        wrong = board.wait_fault(seat.node, wanted, desk.nodes)
+        wrong = board.wait_fault(seat.node, wanted, desk.nodes, desk.waits)
         if wrong:
             raise ToolRefused(wrong)
         limit = arguments.get("timeout")
@@ -71,8 +71,13 @@ class Wait(Act):
 
         if not over():
             words = f"waits for {', '.join(wanted)}" if wanted else "waits"
-            async with self._loop.parked(NodeState.WAITING, words):
-                await desk.bell.until(over, deadline=deadline)
+            if seat.node is not None:
+                desk.waits[seat.node] = wanted
+            try:
+                async with self._loop.parked(NodeState.WAITING, words):
+                    await desk.bell.until(over, deadline=deadline)
+            finally:
+                desk.waits.pop(str(seat.node), None)
         return self._told(wanted, done=ended(), seat=seat)
 
     def _ended(self, name: str) -> bool:
@@ -101,7 +106,7 @@ class Wait(Act):
                 lines.append(ended_line(node, stands, node.status.worker))
                 ids.append(end_id(node))
             else:
-                why = board.why_not(node, desk.nodes)
+                why = board.why_not(node, desk.nodes, desk.hands())
                 stands = board.state(node, desk.nodes)
                 lines.append(f"[node {name} is {stands.value}] {why}".rstrip())
         if not done and desk.mail.has(seat.who):

@@ -161,6 +161,7 @@ class AssignWorker(Act):
             may_spawn(seat)
         elif staff.identity.retired:
             raise ToolRefused(f"{staff.name} is retired; choose another worker")
+        self._not_above(node.id, worker)
         return {"node": node.id, "attempt": node.status.attempt + 1}
 
     async def perform(self, intent: Intent, seat: Seat) -> ToolResult:
@@ -174,6 +175,17 @@ class AssignWorker(Act):
         busy = staff is not None and staff.node is not None
         when = f"when {worker} is free" if busy else "now"
         return ToolResult(f"node {node} goes to {worker}, {when}.")
+
+    def _not_above(self, node: str, worker: str) -> None:
+        """Refuse a worker that is busy with a node above this one."""
+        nodes_now = self._desk.nodes
+        for up in board.ancestors(node, nodes_now):
+            status = nodes_now[up].status
+            if status.state.at_work and folded(status.worker or "") == folded(worker):
+                raise ToolRefused(
+                    f"{worker} is busy with {up}, which waits for this node; choose "
+                    "another worker"
+                )
 
 
 class CancelNode(Act):

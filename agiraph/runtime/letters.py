@@ -1,0 +1,175 @@
+"""What people write to an agent: inboxes, dropped files, and answers to questions."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from agiraph.core.codec import read_dropped, read_question
+from agiraph.core.codec.report import Good, Problem, Rejected
+from agiraph.core.inbox import InboxMemory, quiet_needed, take_in
+from agiraph.model.message import Message
+from agiraph.model.names import COORDINATOR, EVERYONE, HUMAN
+from agiraph.ports import Seen
+from agiraph.runtime import questions
+
+if TYPE_CHECKING:
+    from pathlib import PurePosixPath
+
+    from agiraph.model.json import Json
+    from agiraph.model.message import InboxMessage
+    from agiraph.ports import Sight
+    from agiraph.runtime.desk import Desk
+    from agiraph.runtime.folder import Folder
+    from agiraph.runtime.intake import Intake
+
+ANSWER_QUIET = 3.0  # an editor that saves by itself must not answer half a sentence
+
+
+class Letters:
+    """Takes in what people write, each message once."""
+
+    def __init__(self, desk: Desk, intake: Intake) -> None:
+        """`intake` knows which versions were judged."""
+        self.desk = desk
+        self._intake = intake
+
+    async def take_in(self, folder: Folder) -> None:
+        """Everything that has come, as far as it is quiet enough to be whole."""
+        await self._mail(folder)
+        await self._questions(folder)
+
+    async def _mail(self, folder: Folder) -> None:
+        home = self.desk.home
+        await self._inbox(
+            home.inbox,
+            folder.inbox,
+            COORDINATOR,
+            held_open=folder.held_open,
+            look=folder,
+        )
+        for name, sight in folder.drops.items():
+            await self._drop(name, sight)
+        if self.desk.run is None or folder.run != self.desk.run.name:
+            return
+        for worker, sight in folder.notes.items():
+            path = self.desk.worker_folder(worker).inbox
+            await self._inbox(path, sight, worker, held_open=False, look=folder)
+
+    async def _inbox(
+        self,
+        path: PurePosixPath,
+        sight: Sight,
+        to: str,
+        *,
+        held_open: bool,
+        look: Folder,
+    ) -> None:
+        """Take in an inbox once it has been quiet for as long as it needs."""
+        desk, source = self.desk, str(path.relative_to(self.desk.home.path))
+        if sight.seen is Seen.BAD and self._intake.is_new(path, sight):
+            problem = Problem(sight.line or 1, 1, "", sight.problem, "text in UTF-8")
+            await self._intake.reject(path, sight, (problem,), "what was read before")
+        if sight.seen is not Seen.GOOD or not self._intake.is_new(path, sight):
+            return
+        memory = _memory(desk.mail.memory_of(source))
+        quiet = quiet_needed(memory, sight.text, editor_lock=held_open)
+        if sight.quiet < quiet:
+            left = quiet - sight.quiet
+            look.again = left if look.again is None else min(left, look.again)
+            return
+        now = desk.world.clock.now().timestamp()
+        found, new = take_in(memory, sight.text, now=now, to=to)
+        if new != memory or found:
+            drafts = await self._drafts([each for each in found if each.new])
+            await desk.mail.accept(source, drafts, dict(new.to_json()))
+            if drafts:
+                desk.last_mail = (desk.world.stamp(), drafts[-1].text)
+                desk.changed()
+        self._intake.note(path, sight)
+
+    async def _drafts(self, found: list[InboxMessage]) -> list[Message]:
+        """Messages to be delivered; answers to open questions go their own way."""
+        desk, drafts = self.desk, []
+        for each in found:
+            number = (
+                questions.number_of(f"{each.reply_to}.md") if each.reply_to else None
+            )
+            if number is None:
+                number = self._asked_by(each.to)
+            if number is not None and await questions.answer(
+                desk, number, each.answer or each.text
+            ):
+                continue
+            drafts.append(
+                Message("", HUMAN, each.to, desk.world.stamp(), each.text, each.urgent)
+            )
+            await self._tell_unknown(each.to)
+        return drafts
+
+    async def _tell_unknown(self, to: str) -> None:
+        """Tell the person that a message for nobody went to the coordinator."""
+        desk = self.desk
+        if to in (COORDINATOR, EVERYONE) or desk.find_staff(to) is not None:
+            return
+        words = f"There is no worker {to!r}; the coordinator has your message."
+        await desk.mail.to_outbox("agiraph", words, f"unknown:{desk.world.stamp()}")
+
+    def _asked_by(self, worker: str) -> int | None:
+        """The one open question of a worker, which any message to it answers."""
+        staff = self.desk.find_staff(worker)
+        if staff is None:
+            return None
+        mine = [n for n, q in self.desk.questions.items() if q.sender == staff.name]
+        return mine[0] if len(mine) == 1 else None
+
+    async def _drop(self, name: str, sight: Sight) -> None:
+        """One file, one message: accepted, then moved to `_inbox/.read/`."""
+        desk, path = self.desk, self.desk.home.dropbox / name
+        source = f"_inbox/{name}"
+        found = await self._intake.judge(path, sight, read_dropped, "nothing of it")
+        if found is None:
+            return
+        if desk.mail.memory_of(source) != sight.sha:
+            drafts = await self._drafts([found])
+            await desk.mail.accept(source, drafts, sight.sha)
+            desk.last_mail = (desk.world.stamp(), found.text)
+            desk.changed()
+        await self._put_away(path)
+        await desk.mail.accept(source, [], None)
+
+    async def _put_away(self, path: PurePosixPath) -> None:
+        desk, number = self.desk, 1
+        target = desk.home.read_mail / path.name
+        await desk.world.pen.folder(desk.home.read_mail)
+        while desk.world.reader.entry(target) is not None:
+            number += 1
+            target = desk.home.read_mail / f"{path.stem}-{number}{path.suffix}"
+        await desk.world.durably(lambda: desk.world.pen.move(path, target))
+
+    async def _questions(self, folder: Folder) -> None:
+        desk = self.desk
+        for number, sight in folder.questions.items():
+            path = desk.home.question(number)
+
+            def read(text: str, name: str = path.name) -> Good[object] | Rejected:
+                return read_question(text, name)
+
+            if not self._intake.is_new(path, sight):
+                continue
+            if sight.seen is Seen.GOOD and sight.quiet < ANSWER_QUIET:
+                left = ANSWER_QUIET - sight.quiet
+                folder.again = left if folder.again is None else min(left, folder.again)
+                continue
+            found = await self._intake.judge(
+                path, sight, read, "the question stays open"
+            )
+            if found is None:
+                continue
+            self._intake.note(path, sight)
+            answer = getattr(found, "answer", "")
+            if answer.strip():
+                await questions.answer(desk, number, answer)
+
+
+def _memory(found: Json) -> InboxMemory:
+    return InboxMemory.from_json(found) if isinstance(found, dict) else InboxMemory()
