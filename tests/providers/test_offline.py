@@ -322,6 +322,10 @@ def test_an_agent_that_does_not_end_goes_in_cycles() -> None:
     run.whole_run()
     assert run.coordinator.ended == CHECKPOINT
     first = run.finished["summary"]
+    assert "scratch/report.md" in first
+
+    run.coordinator.hear("What have you got?", Kind.MAIL, "human")
+    assert first in run.coordinator.ask().text
 
     run.coordinator.ended = ""
     run.coordinator.hear("<agiraph>A new cycle begins.</agiraph>", Kind.NOTICE)
