@@ -69,23 +69,28 @@ class Asker:
         if isinstance(allowed, Refused):
             await self._over_budget(spender, allowed.words)
             return None
-        usage, cost = Usage(), 0.0
-        fault = None
-        try:
-            answer = await self._call(allowed)
-            usage, known = answer.usage, _cost(answer, facts)
-            cost = known or 0.0
-        except ProviderFault as failed:
-            fault = failed
-        finally:
-            # Before any waiting: what is held back here is missing elsewhere.
-            self._settle(keys, allowed, usage, cost)
-        if fault is not None:
-            await self._faulted(fault)
+        answered = await self._settled(allowed, keys, facts)
+        if isinstance(answered, ProviderFault):
+            await self._faulted(answered)
             return None
         self._failures = 0
-        await self._desk.records.usage(prefix.model, spender.where, usage, known)
-        return answer, known
+        answer, cost = answered
+        await self._desk.records.usage(prefix.model, spender.where, answer.usage, cost)
+        return answered
+
+    async def _settled(
+        self, allowed: Allowed, keys: list[str], facts: ModelFacts
+    ) -> tuple[Answer, float | None] | ProviderFault:
+        """Call, and book the truth before any waiting: what is held back is missed."""
+        usage, cost = Usage(), None
+        try:
+            answer = await self._call(allowed)
+            usage, cost = answer.usage, _cost(answer, facts)
+        except ProviderFault as fault:
+            return fault
+        finally:
+            self._settle(keys, allowed, usage, cost or 0.0)
+        return answer, cost
 
     async def _call(self, allowed: Allowed) -> Answer:
         desk, prefix = self._desk, self._talk.prefix
