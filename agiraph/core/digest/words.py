@@ -46,12 +46,6 @@ def word_count(text: str) -> int:
     return unspaced + len(_WORD.findall(_UNSPACED.sub(" ", text)))
 
 
-def is_unspaced(text: str) -> bool:
-    """Whether a text is mostly in a script without spaces."""
-    unspaced = sum(len(run) for run in _UNSPACED.findall(text))
-    return unspaced * 2 > len("".join(text.split()))
-
-
 def folds(counts: Counter[str], language: str) -> dict[str, str]:
     """Which words are a plainer word of the same text with an ending.
 
