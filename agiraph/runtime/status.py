@@ -45,7 +45,8 @@ class StatusPage:
     async def write(self) -> None:
         """Bring the page up to date, if what it says has changed."""
         desk = self._desk
-        if desk.unsettled or (desk.goal is None and not desk.bad_goal):
+        nothing = desk.goal is None and not desk.bad_goal and desk.run is None
+        if desk.unsettled or nothing:
             return
         state, waiting_for = standing(facts(desk))
         if state is not self._state:
