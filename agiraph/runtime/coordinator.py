@@ -36,6 +36,7 @@ from agiraph.runtime import questions, runs
 from agiraph.runtime.asker import Asker, Spender
 from agiraph.runtime.loop import Loop
 from agiraph.runtime.material import Material, note_memory
+from agiraph.runtime.news import goal_id
 from agiraph.tools.registry import guidance_for, specs_for
 
 OPENS_A_RUN = frozenset(
@@ -262,7 +263,8 @@ class Coordinator:
         if self._desk.run_open:
             await self._brief()
         for line in await self._news.lines():
-            await self._talk.append(line, flush=False)
+            await self._talk.append(line, flush=True)
+            await self._news.told()
         await self._take_mail()
 
     async def _take_mail(self) -> None:
@@ -295,7 +297,7 @@ class Coordinator:
                 rules="",
             )
         )
-        ids = (f"brief:{run.name}", f"goal:{run.goal_hash}")
+        ids = (f"brief:{run.name}", goal_id(run.name, 0, run.goal_hash))
         line = UserLine(desk.world.stamp(), text, Kind.BRIEF, "agiraph", ids)
         await self._talk.append(line, flush=True)
 

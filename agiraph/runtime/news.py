@@ -36,9 +36,14 @@ class Piece:
     words: str
 
 
-def end_id(node: Node) -> str:
-    """The id under which a node's end is told."""
-    return f"end:{node.id}:{node.status.attempt}:{node.status.state.value}"
+def end_id(run: str, node: Node) -> str:
+    """The id under which a node's end is told: each end has a moment of its own."""
+    return f"end:{run}:{node.id}:{node.status.since}:{node.status.state.value}"
+
+
+def goal_id(run: str, number: int, digest: str) -> str:
+    """The id under which a version of the goal is told; the brief's has number 0."""
+    return f"goal:{run}:{number}:{digest}"
 
 
 class News:
@@ -63,15 +68,22 @@ class News:
         pieces = self._pieces()
         if not pieces:
             return []
-        goal = self._goal()
-        if goal is not None:
-            await self._note_goal()
         if any(piece.id.startswith("stage:") for piece in pieces):
             await desk.records.event(EventType.STAGE_COMPLETED, desk.where())
         desk.memory_changed = ""
         text = notice(*(piece.words for piece in pieces))
         ids = tuple(piece.id for piece in pieces)
         return [UserLine(desk.world.stamp(), text, Kind.NOTICE, "agiraph", ids)]
+
+    async def told(self) -> None:
+        """What was told is recorded: the goal that was told is now the run's."""
+        desk = self._desk
+        if desk.run is None or desk.goal is None or self._goal() is not None:
+            return
+        if desk.run_open and desk.run.goal_hash != desk.goal_digest:
+            await desk.set_run(
+                replace(desk.run, goal=desk.goal.body, goal_hash=desk.goal_digest)
+            )
 
     def _pieces(self) -> list[Piece]:
         known = self._talk.delivered
@@ -85,10 +97,17 @@ class News:
         ]
         return [piece for piece in found if piece and piece.id not in known]
 
+    @property
+    def _run(self) -> str:
+        return self._desk.run.name if self._desk.run else ""
+
     def _ends(self) -> list[Piece | None]:
-        nodes = self._desk.nodes
+        nodes, run = self._desk.nodes, self._run
         return [
-            Piece(end_id(node), ended_line(node, node.status.state, node.status.worker))
+            Piece(
+                end_id(run, node),
+                ended_line(node, node.status.state, node.status.worker),
+            )
             for node in nodes.values()
             if node.status.state in _TOLD and self._is_mine(node)
         ]
@@ -99,7 +118,7 @@ class News:
         return parent is None or parent.status.state.ended
 
     def _faults(self) -> list[Piece | None]:
-        nodes = self._desk.nodes
+        nodes, run = self._desk.nodes, self._run
         found: list[Piece | None] = []
         for node in nodes.values():
             if node.status.state is not NodeState.PENDING:
@@ -107,7 +126,7 @@ class News:
             wrong = board.fault(node, nodes)
             if wrong:
                 words = f"[node {node.id} cannot start] {wrong}"
-                found.append(Piece(f"fault:{node.id}:{wrong}", words))
+                found.append(Piece(f"fault:{run}:{node.id}:{wrong}", words))
             for needed in board.dependencies(node, nodes):
                 other = nodes.get(needed)
                 if other and other.status.state in (
@@ -118,7 +137,7 @@ class News:
                         f"[node {node.id} stays pending] it waits for {needed}, "
                         f"which is {other.status.state.value}"
                     )
-                    found.append(Piece(f"stays:{node.id}:{end_id(other)}", words))
+                    found.append(Piece(f"stays:{node.id}:{end_id(run, other)}", words))
         return found
 
     def _stage(self) -> Piece | None:
@@ -148,18 +167,25 @@ class News:
         return Piece(f"memory:{changed}", "[MEMORY.md was edited by a person; read it]")
 
     def _goal(self) -> Piece | None:
-        desk = self._desk
-        if desk.run is None or not desk.run_open or desk.goal is None:
+        desk, run = self._desk, self._desk.run
+        if run is None or not desk.run_open or desk.goal is None:
             return None
-        ident = f"goal:{desk.goal_digest}"
-        if desk.run.goal_hash == desk.goal_digest or ident in self._talk.delivered:
+        if run.goal_hash == desk.goal_digest:
             return None
-        diff = diff_text("GOAL.md", desk.run.goal, desk.goal.body)
+        number, digest = self._last_goal(run.name)
+        if digest == desk.goal_digest:
+            return None  # told, and a crash came before the run's record
+        diff = diff_text("GOAL.md", run.goal, desk.goal.body)
+        ident = goal_id(run.name, number + 1, desk.goal_digest)
         return Piece(ident, f"[the goal was changed by a person]\n{diff}")
 
-    async def _note_goal(self) -> None:
-        desk = self._desk
-        if desk.run is not None and desk.goal is not None:
-            await desk.set_run(
-                replace(desk.run, goal=desk.goal.body, goal_hash=desk.goal_digest)
-            )
+    def _last_goal(self, run: str) -> tuple[int, str]:
+        """Number and hash of the last version of the goal that was told."""
+        beginning = f"goal:{run}:"
+        told = [
+            ident.removeprefix(beginning).split(":")
+            for ident in self._talk.delivered
+            if ident.startswith(beginning)
+        ]
+        number, digest = max(((int(n), d) for n, d in told), default=(0, ""))
+        return number, digest

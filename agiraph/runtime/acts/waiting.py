@@ -104,7 +104,7 @@ class Wait(Act):
             elif self._ended(name):
                 stands = board.state(node, desk.nodes)
                 lines.append(ended_line(node, stands, node.status.worker))
-                ids.append(end_id(node))
+                ids.append(end_id(str(seat.run), node))
             else:
                 why = board.why_not(node, desk.nodes, desk.hands())
                 stands = board.state(node, desk.nodes)

@@ -212,7 +212,7 @@ class CancelNode(Act):
                 continue
             await nodes.end(self._desk, node.id, NodeState.CANCELLED, error=reason)
             told.append(node.id)
-        ids = tuple(end_id(self._desk.nodes[name]) for name in told)
+        ids = tuple(end_id(str(seat.run), self._desk.nodes[name]) for name in told)
         words = (
             f"cancelled: {', '.join(told)}" if told else "nothing was left to cancel"
         )
