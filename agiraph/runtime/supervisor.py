@@ -261,6 +261,7 @@ class Supervisor:
                 await self._free(staff)
             elif not self._agent.gone:
                 await desk.put_node(desk.nodes[node])
+            staff.node = None  # whoever starts the loops again finds it free
             raise
         except AgiraphError:
             await self._free(staff)
