@@ -78,6 +78,7 @@ def clean_environment(home: Path, more: Mapping[str, str]) -> dict[str, str]:
         "PYTHONPATH": str(PROJECT),
         "PYTHONUNBUFFERED": "1",
         "PYTHONDONTWRITEBYTECODE": "1",
+        "PYTHONFAULTHANDLER": "1",
         "NO_PROXY": "*",
     }
     return environment | dict(more)
