@@ -40,6 +40,10 @@ if TYPE_CHECKING:
 
 DONE, FAILED, BAD_TREE, HELD, WAITS, INTERRUPTED = 0, 1, 4, 6, 8, 130
 
+# Seconds for which a call is tried again in silence; then the work shows as held, with
+# the reason, and is tried again at a slower pace.
+PATIENCE = 20.0
+
 # States in which one agent alone can go no further, and the exit code of each.
 _ENDS = {
     AgentState.IDLE: DONE,
@@ -99,7 +103,10 @@ class Daemon:
         reader = DiskReader(self._root, self._clock)
         environment = dict(os.environ)
         self._catalog = ModelCatalog(
-            settings=TreeSettings(), environment=environment, clock=self._clock
+            settings=TreeSettings(),
+            environment=environment,
+            clock=self._clock,
+            patience=PATIENCE,
         )
         bell = Bell(self._clock)
         world = World(
