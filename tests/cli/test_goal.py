@@ -75,7 +75,7 @@ def test_a_goal_replaces_the_words_and_keeps_the_settings() -> None:
         ("completed", 0),
         ("idle", 0),
         ("failed", 1),
-        ("broken", 1),
+        ("broken", 4),
         ("stopped", 1),
         ("held", 6),
         ("waiting_for_human", 8),
