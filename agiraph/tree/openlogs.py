@@ -11,7 +11,7 @@ import os
 import stat
 from collections import OrderedDict
 from contextlib import suppress
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from agiraph.errors import NotPlain, NotThere
 from agiraph.tree.disk import kind_in_words, sync_data, write_all
@@ -28,6 +28,14 @@ if TYPE_CHECKING:
 
 MOST_OPEN: Final = 256
 _FLAGS: Final = os.O_RDWR | os.O_APPEND | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC
+
+
+class _Flush(NamedTuple):
+    """One flush under way: the appends that it covers, the folders it brings along."""
+
+    done: asyncio.Future[None]
+    covers: int
+    folders: list[Place]
 
 
 class _Log:
@@ -55,7 +63,7 @@ class _Log:
         self.folders = folders
         self.written = 0
         self.durable = 0
-        self.flushing: asyncio.Future[None] | None = None
+        self.flushing: _Flush | None = None
 
     def is_at(self, path: str) -> bool:
         """Whether its name still leads to it: homes are moved, and deleted."""
@@ -121,10 +129,11 @@ class OpenLogs:
         while log.durable < target:
             if log.fd < 0:
                 raise NotThere(f"{path} was taken away before it reached the disk")
-            if log.flushing is None:
-                log.flushing = self._start_flush(log)
+            flush = log.flushing or self._start_flush(log)
             # Shielded: others wait for the same flush.
-            await asyncio.shield(log.flushing)
+            await asyncio.shield(flush.done)
+            # One that is done does not make us wait, so its callback may not have run.
+            self._ended(log, flush)
 
     def close(self) -> None:
         """Let go of all, bringing onto the disk what was not flushed."""
@@ -185,8 +194,7 @@ class OpenLogs:
             os.close(log.fd)
             log.fd = -1
 
-    def _start_flush(self, log: _Log) -> asyncio.Future[None]:
-        covered = log.written
+    def _start_flush(self, log: _Log) -> _Flush:
         folders, log.folders = log.folders, []
 
         def bring() -> None:
@@ -194,23 +202,27 @@ class OpenLogs:
             for folder in folders:
                 sync_folder(self._beneath, folder)
 
-        def ended(flush: asyncio.Future[None]) -> None:
-            log.flushing = None
-            failed = flush.cancelled() or flush.exception() is not None
-            if failed:
-                # A second fsync of the same descriptor would succeed falsely.
-                self._owed[log.path] = folders
-                self._drop(log)
-            else:
-                log.durable = max(log.durable, covered)
-                if self._logs.get(log.path) is not log:
-                    self._drop(log)
-
-        flush = asyncio.get_running_loop().run_in_executor(
+        done = asyncio.get_running_loop().run_in_executor(
             self._threads, self._told, bring, log.path
         )
-        flush.add_done_callback(ended)
+        flush = _Flush(done, log.written, folders)
+        log.flushing = flush
+        done.add_done_callback(lambda _: self._ended(log, flush))
         return flush
+
+    def _ended(self, log: _Log, flush: _Flush) -> None:
+        """Note how a flush ended; only the first call for it does anything."""
+        if log.flushing is not flush:
+            return
+        log.flushing = None
+        if flush.done.cancelled() or flush.done.exception() is not None:
+            # A second fsync of the same descriptor would succeed falsely.
+            self._owed[log.path] = flush.folders
+            self._drop(log)
+        else:
+            log.durable = max(log.durable, flush.covers)
+            if self._logs.get(log.path) is not log:
+                self._drop(log)
 
     @staticmethod
     def _told(step: Callable[[], None], path: PurePosixPath) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import errno
 import os
+import signal
 import time
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
@@ -16,7 +17,7 @@ from agiraph.tree import disk, openlogs
 from agiraph.tree.pen import DiskPen
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
 LOG = PurePosixPath("ada/events.jsonl")
 
@@ -109,6 +110,30 @@ async def test_a_flush_covers_what_came_while_another_was_under_way(
     assert len(syncs) == 2
     await pen.flush(LOG)
     assert len(syncs) == 2, "nothing new, so nothing to bring"
+
+
+@pytest.fixture
+def not_for_ever() -> Iterator[None]:
+    """Raise in a loop that never lets go, which no deadline of asyncio's can end."""
+
+    def ring(number: int, frame: object) -> None:
+        raise AssertionError("it goes round and never ends")
+
+    before = signal.signal(signal.SIGALRM, ring)
+    signal.setitimer(signal.ITIMER_REAL, 10.0)
+    yield
+    signal.setitimer(signal.ITIMER_REAL, 0.0)
+    signal.signal(signal.SIGALRM, before)
+
+
+@pytest.mark.usefixtures("not_for_ever")
+async def test_a_flush_that_begins_in_the_moment_in_which_one_ends_comes_to_its_end(
+    pen: DiskPen,
+) -> None:
+    async with asyncio.TaskGroup() as group:
+        for _ in range(2000):
+            group.create_task(pen.append(LOG, b"{}", flush=True))
+            await asyncio.sleep(0)  # one in every round of the loop
 
 
 async def test_a_flush_that_nobody_waits_for_any_more_disturbs_nobody(
