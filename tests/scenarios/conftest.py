@@ -5,6 +5,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.support.house import House, opened
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -17,3 +19,10 @@ def under_a_minute() -> Iterator[None]:
     begun = time.monotonic()
     yield
     assert time.monotonic() - begun < LONGEST
+
+
+@pytest.fixture(scope="module")
+def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
+    """One daemon and one model server for the short stories of a module."""
+    with opened(tmp_path_factory.mktemp("house")) as house:
+        yield house

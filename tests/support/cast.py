@@ -50,13 +50,17 @@ def after(*words: str, do: Scripted | Callable[[Asked], Scripted]) -> After:
     return After(words, do)
 
 
-def cast(**parts: Part) -> Script:
-    """A script in which each speaker plays its part; `_` in a name stands for `-`."""
+def cast(*, learned: str = "nothing", **parts: Part) -> Script:
+    """A script in which each speaker plays its part; `_` in a name stands for `-`.
+
+    Args:
+        learned: what workers say when they look back after a node.
+    """
     known = {name.replace("_", "-").casefold(): part for name, part in parts.items()}
 
     def script(asked: Asked) -> Scripted:
         if REFLECTS in asked.last_user:
-            return say("nothing")
+            return say(learned)
         for name in (asked.node or COORDINATOR, asked.who):
             part = known.get(name.casefold())
             if part is not None:

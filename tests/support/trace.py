@@ -37,8 +37,20 @@ _SHOWN = {
 }
 
 
-def check(tree: Tree, agent: str, server: ModelServer | None = None) -> None:
+def check(
+    tree: Tree,
+    agent: str,
+    server: ModelServer | None = None,
+    *,
+    model: str = "",
+    unanswered: int = 0,
+) -> None:
     """Hold every record of an agent against the others.
+
+    Args:
+        server: what its models were; not given, usage is not looked at.
+        model: whose requests are this agent's; empty is all of the server's.
+        unanswered: how many requests had no answer, by the test's own will.
 
     Events: each node's in the one order that makes sense, its last one what its
     status says; calls and results in pairs. Conversations: they parse, each call has
@@ -54,7 +66,9 @@ def check(tree: Tree, agent: str, server: ModelServer | None = None) -> None:
             check_conversation(tree.lines(log), log)
     if server is not None:
         assert server.refusals == []
-        assert len(tree.lines(f"{agent}/usage.jsonl")) == len(server.requests)
+        asked = [each for each in server.requests if model in ("", each.model)]
+        paid = tree.lines(f"{agent}/usage.jsonl")
+        assert len(paid) == len(asked) - unanswered
 
 
 def _conversations(tree: Tree, agent: str) -> list[str]:

@@ -10,7 +10,7 @@ from agiraph.model.tool import ToolResult
 from agiraph.model.worker import AgentMemory, Identity, WorkerType
 from agiraph.runtime import staffing
 from agiraph.runtime.acts.act import Act, text_of, texts_of
-from agiraph.runtime.acts.work import may_spawn
+from agiraph.runtime.acts.work import may_spawn, must_be_harnessed
 
 if TYPE_CHECKING:
     from agiraph.model.json import JsonObject
@@ -35,11 +35,7 @@ class SpawnWorker(Act):
             )
         if self._desk.find_staff(name) is not None:
             raise ToolRefused(f"there is a worker {name!r} already; assign nodes to it")
-        if text_of(arguments, "type") == WorkerType.AUTONOMOUS.value:
-            raise ToolRefused(
-                "command-line agents cannot be run as workers yet; spawn a harnessed "
-                "worker"
-            )
+        must_be_harnessed(WorkerType(text_of(arguments, "type", "harnessed")))
         return {}
 
     async def perform(self, intent: Intent, seat: Seat) -> ToolResult:

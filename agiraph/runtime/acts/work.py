@@ -16,6 +16,7 @@ from agiraph.model.message import Message
 from agiraph.model.names import COORDINATOR, folded, name_problem, slug
 from agiraph.model.node import NodeState
 from agiraph.model.tool import ToolResult
+from agiraph.model.worker import Identity, WorkerType
 from agiraph.runtime import nodes
 from agiraph.runtime.acts.act import Act, spelled, text_of
 from agiraph.runtime.news import end_id
@@ -87,6 +88,8 @@ class CreateWorkNode(Act):
         name, desk = spec.worker_name, self._desk
         if name is None:
             return
+        if isinstance(spec.worker, Identity):
+            must_be_harnessed(spec.worker.type)
         if desk.find_staff(name) is None:
             may_spawn(seat)
         line = board.ancestors(seat.node, desk.nodes) if seat.node else ()
@@ -131,6 +134,14 @@ def may_spawn(seat: Seat) -> None:
         raise ToolRefused(
             f"permissions.spawn is {seat.permissions.spawn.value}: no new worker may "
             "be made; use those that are there"
+        )
+
+
+def must_be_harnessed(kind: WorkerType) -> None:
+    """Refuse a worker that is a command-line agent."""
+    if kind is WorkerType.AUTONOMOUS:
+        raise ToolRefused(
+            "command-line agents cannot be run as workers yet; take a harnessed one"
         )
 
 
