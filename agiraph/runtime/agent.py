@@ -75,7 +75,6 @@ class Agent:
         await self._texts(folder)  # before a run opens: its session is frozen from them
         await self._run(folder)
         await self._letters.take_in(folder)
-        desk.bell.ring()
         return self._soonest(folder.again)
 
     def _soonest(self, again: float | None) -> float | None:
@@ -115,7 +114,7 @@ class Agent:
     async def _goal(self, folder: Folder) -> None:
         desk, path = self.desk, self.desk.home.goal
         if folder.goal.seen is Seen.ABSENT:
-            await self._intake.withdrawn(path, folder.goal)
+            await self._intake.clear(path, folder.goal)
             desk.bad_goal = ""
             if desk.goal is not None:
                 desk.goal = None
@@ -185,28 +184,31 @@ class Agent:
 
     async def _texts(self, folder: Folder) -> None:
         desk, home = self.desk, self.desk.home
-        if folder.soul.seen is Seen.GOOD and self._intake.is_new(
-            home.soul, folder.soul
-        ):
-            await self._intake.keep(home.soul, folder.soul)
+        if await self._judged(home.soul, folder.soul, Good):
             desk.soul = folder.soul.text
+        unread = "nothing of it: the agent goes on without this memory"
+        if await self._intake.judge(home.memory, folder.memory, Good, unread):
+            self._intake.note(home.memory, folder.memory)
         await self._judged(home.triggers, folder.triggers, read_triggers)
         if folder.memory.seen is Seen.GOOD:
             known = desk.memory_digest
             desk.memory_digest = folder.memory.sha
             if known and folder.memory.sha not in (known, desk.own_memory):
                 desk.memory_changed = folder.memory.sha[:12]
+                desk.bell.ring()
 
     async def _judged(
         self,
         path: PurePosixPath,
         sight: Sight,
         read: Callable[[str], Good[object] | Rejected],
-    ) -> None:
-        """Keep a file that nothing acts on yet, or say what is wrong with it."""
+    ) -> bool:
+        """Keep a good new version, or say what is wrong with it; whether it is good."""
         found = await self._intake.judge(path, sight, read, "the last good version")
-        if found is not None:
-            await self._intake.keep(path, sight)
+        if found is None:
+            return False
+        await self._intake.keep(path, sight)
+        return True
 
     # --- the run and its nodes
 

@@ -49,6 +49,7 @@ class Boardwork:
             await self._stop_node(node)
         for node, known in list(self.desk.nodes.items()):
             if known.status.error == STOPPED and node not in folder.stops:
+                await runs.reopen(self.desk)
                 await nodes.back_to_pending(self.desk, node)
         for node in folder.reruns:
             await self._rerun(node)
@@ -57,7 +58,7 @@ class Boardwork:
         desk, path = self.desk, self.desk.worker_folder(worker).identity
         staff = desk.find_staff(worker)
         if staff is not None and staff.text == sight.text and sight.seen is Seen.GOOD:
-            self._intake.note(path, sight)
+            await self._intake.clear(path, sight)
             return
 
         def read(text: str) -> Good[Identity] | Rejected:
@@ -73,19 +74,19 @@ class Boardwork:
         desk, path = self.desk, self.desk.node_folder(node).spec
         known = desk.nodes.get(node)
         if known is not None and known.text == sight.text and sight.seen is Seen.GOOD:
-            self._intake.note(path, sight)
+            await self._intake.clear(path, sight)
             return
         force = "the last good version" if known else "nothing; it is not on the board"
         spec = await self._intake.judge(path, sight, read_spec, force)
         if spec is None:
             return
         await self._intake.keep(path, sight)
-        if known is None and desk.run is not None and not desk.run.state.open:
-            await runs.reopen(desk)
         stage = spec.stage or (known.spec.stage if known else desk.stage)
         parent = spec.parent or (known.spec.parent if known else None)
         spec = replace(spec, stage=stage, parent=parent)
-        await nodes.put(desk, node, spec, sight.text, by=HUMAN)
+        put = await nodes.put(desk, node, spec, sight.text, by=HUMAN)
+        if put.status.state is NodeState.PENDING:
+            await runs.reopen(desk)
 
     async def _stop_node(self, node: str) -> None:
         known = self.desk.nodes.get(node)

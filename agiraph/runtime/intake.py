@@ -65,7 +65,7 @@ class Intake:
         if sight.seen is Seen.LATER or not self.is_new(path, sight):
             return None
         if sight.seen is Seen.ABSENT:
-            await self.withdrawn(path, sight)
+            await self.clear(path, sight)
             return None
         if sight.seen is Seen.BAD:
             problem = Problem(sight.line or 1, 1, "", sight.problem, "")
@@ -75,20 +75,26 @@ class Intake:
         if isinstance(found, Rejected):
             await self.reject(path, sight, found.problems, in_force)
             return None
-        await self._mended(path)
+        await self.mended(path)
         for remark in found.remarks:
             self._desk.world.remark(f"{path}, line {remark.line}: {remark.text}")
         return found.value
 
-    async def withdrawn(self, path: PurePosixPath, sight: Sight) -> None:
-        """A file is gone: nothing is wrong with it, and it is new when it returns."""
+    async def clear(self, path: PurePosixPath, sight: Sight) -> None:
+        """Nothing is wrong with a file any more: it is gone, or says what is in force.
+
+        One that was gone is judged anew when it returns.
+        """
         if self.is_new(path, sight):
             self.note(path, sight)
-            await self._mended(path)
+            await self.mended(path)
 
     async def keep(self, path: PurePosixPath, sight: Sight) -> None:
         """Keep the good copy, on the disk before anything acts on it."""
         desk = self._desk
+        if self.accepted(path) == sight.text:
+            self.note(path, sight)  # as before the last restart
+            return
         copy = desk.home.accepted(path)
         await desk.world.durably(
             lambda: desk.world.pen.write(copy, sight.text.encode())
@@ -115,7 +121,7 @@ class Intake:
             EventType.FILE_ERROR, desk.where(), path=str(path), words=words
         )
 
-    async def _mended(self, path: PurePosixPath) -> None:
+    async def mended(self, path: PurePosixPath) -> None:
         """Take the error page away once the file is good."""
         desk = self._desk
         page = error_file(path)

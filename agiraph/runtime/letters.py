@@ -85,7 +85,7 @@ class Letters:
             if drafts:
                 desk.last_mail = (desk.world.stamp(), drafts[-1].text)
                 desk.changed()
-        self._intake.note(path, sight)
+        await self._intake.clear(path, sight)
 
     async def _drafts(self, found: list[InboxMessage]) -> list[Message]:
         """Messages to be delivered; answers to open questions go their own way."""
