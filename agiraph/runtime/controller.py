@@ -79,6 +79,7 @@ class Controller:
         self._wake = asyncio.Event()
         self._root = RootErrors(world)
         self._first = True
+        self._unseen: set[str] = set()
         self._unpaused_at: float | None = None
         self._settings_sha = ""
         self._group: asyncio.TaskGroup
@@ -184,6 +185,8 @@ class Controller:
                 self._ask(name, 0.0)
         for name in [name for name in self._seats if name not in names]:
             self._ask(name, 0.0)
+        if self._first:
+            self._unseen = set(names)
         self._first = False
 
     def _homes(self) -> list[str]:
@@ -285,6 +288,7 @@ class Controller:
         seat.looked = clock.monotonic()
         seat.took = seat.looked - started
         seat.looking = False
+        self._count_seen(name)
         if seat.agent.gone:
             self._forget(name, seat)
             return
@@ -296,6 +300,13 @@ class Controller:
         if seat.dirty:
             seat.dirty = False
             self._hint(name)
+
+    def _count_seen(self, name: str) -> None:
+        """Say once when all that was there at the start was looked at."""
+        if name in self._unseen:
+            self._unseen.discard(name)
+            if not self._unseen:
+                self._world.remark(f"agents: {len(self._seats)}, all looked at")
 
     def _arriving(self, seat: Seat) -> float:
         """Seconds until a new home may be judged: it may still be arriving."""

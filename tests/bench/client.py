@@ -1,0 +1,172 @@
+"""Bare loops that make the same calls without a daemon, for comparison.
+
+`python -m tests.bench.client KIND WIRE TURNS BASE FIRST`: KIND is `httpx`, `httpx2` or
+`sdk`; FIRST is a file with the daemon's own first body, so that prompt and tools are the
+same. It prints its process id, and begins when a line comes in.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+RESULT = "Line 1: the lamp was lit at dusk.\n"
+Body = dict[str, Any]
+
+
+async def main() -> None:
+    """One conversation, as long as it was asked for."""
+    kind, wire, turns, base, first = sys.argv[1:]
+    body = json.loads(Path(first).read_text("utf-8"))
+    ask = {"httpx": _by_httpx, "sdk": _by_sdk}[kind](wire, base)
+    print(flush=True)
+    sys.stdin.readline()
+    for _ in range(int(turns)):
+        _grow(wire, body, await ask(body))
+
+
+def _grow(wire: str, body: Body, answer: Any) -> None:
+    """Add the answer and its results, as a loop without records would."""
+    if wire == "messages":
+        body["messages"].append({"role": "assistant", "content": answer})
+        results = [
+            {"type": "tool_result", "tool_use_id": part["id"], "content": RESULT}
+            for part in answer
+            if part["type"] == "tool_use"
+        ]
+        body["messages"].append({"role": "user", "content": results})
+    elif wire == "chat":
+        body["messages"].append(answer)
+        body["messages"] += [
+            {"role": "tool", "tool_call_id": one["id"], "content": RESULT}
+            for one in answer["tool_calls"]
+        ]
+    else:
+        body["input"] += answer
+        body["input"] += [
+            {
+                "type": "function_call_output",
+                "call_id": item["call_id"],
+                "output": RESULT,
+            }
+            for item in answer
+            if item["type"] == "function_call"
+        ]
+
+
+# --- httpx alone
+
+
+def _by_httpx(wire: str, base: str) -> Any:
+    import httpx
+
+    client = httpx.AsyncClient(timeout=60)
+    path = {"messages": "messages", "chat": "chat/completions"}.get(wire, "responses")
+    headers = {"content-type": "application/json", "authorization": "Bearer none"}
+
+    async def ask(body: Body) -> Any:
+        data = json.dumps(body, ensure_ascii=False, separators=(",", ":")).encode()
+        url = f"{base}/v1/{path}"
+        heard: list[Body] = []
+        async with client.stream("POST", url, content=data, headers=headers) as stream:
+            async for line in stream.aiter_lines():
+                if line.startswith("data: {"):
+                    heard.append(json.loads(line[6:]))
+        return _heard(wire, heard)
+
+    return ask
+
+
+def _heard(wire: str, events: list[Body]) -> Any:
+    """The answer of a stream of events."""
+    if wire == "responses":
+        return events[-1]["response"]["output"]
+    if wire == "messages":
+        return _messages_heard(events)
+    calls: list[Body] = []
+    for event in events:
+        for choice in event["choices"]:
+            for part in choice["delta"].get("tool_calls", ()):
+                if "id" in part:
+                    calls.append({k: v for k, v in part.items() if k != "index"})
+                else:
+                    more = part["function"]["arguments"]
+                    calls[part["index"]]["function"]["arguments"] += more
+    return {"role": "assistant", "content": None, "tool_calls": calls}
+
+
+def _messages_heard(events: list[Body]) -> Any:
+    blocks: list[Body] = []
+    for event in events:
+        if event["type"] == "content_block_start":
+            blocks.append({**event["content_block"], "input": ""})
+        elif event["type"] == "content_block_delta":
+            blocks[event["index"]]["input"] += event["delta"]["partial_json"]
+    return [{**block, "input": json.loads(block["input"])} for block in blocks]
+
+
+# --- the SDKs as their pages show them
+
+
+def _by_sdk(wire: str, base: str) -> Any:
+    if wire == "messages":
+        return _by_anthropic(base)
+    import openai
+
+    client = openai.AsyncOpenAI(api_key="none", base_url=f"{base}/v1", max_retries=0)
+    if wire == "chat":
+        return _by_chat(client)
+
+    async def ask(body: Body) -> Any:
+        answer = None
+        async for event in await client.responses.create(**_known(client, body)):
+            if event.type == "response.completed":
+                answer = event.response.output
+        return [item.model_dump(exclude_unset=True) for item in answer or ()]
+
+    def _known(client: Any, body: Body) -> Body:
+        return _sorted(client.responses.create, body)
+
+    return ask
+
+
+def _by_chat(client: Any) -> Any:
+    async def ask(body: Body) -> Any:
+        heard = []
+        create = client.chat.completions.create
+        async for event in await create(**_sorted(create, body)):
+            heard.append(event.model_dump(exclude_unset=True))
+        return _heard("chat", heard)
+
+    return ask
+
+
+def _by_anthropic(base: str) -> Any:
+    import anthropic
+
+    client = anthropic.AsyncAnthropic(api_key="none", base_url=base, max_retries=0)
+
+    async def ask(body: Body) -> Any:
+        heard = []
+        create = client.messages.create
+        async for event in await create(**_sorted(create, body)):
+            heard.append(event.model_dump(exclude_unset=True))
+        return _heard("messages", heard)
+
+    return ask
+
+
+def _sorted(create: Any, body: Body) -> Body:
+    """Arguments that `create` names, and the others as it takes them."""
+    named = inspect.signature(create).parameters
+    known = {key: value for key, value in body.items() if key in named}
+    rest = {key: value for key, value in body.items() if key not in named}
+    return {**known, "extra_body": rest} if rest else known
+
+
+if __name__ == "__main__":
+    asyncio.run(main())
