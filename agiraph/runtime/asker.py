@@ -147,7 +147,8 @@ class Asker:
         self, keys: list[str], allowed: Allowed, usage: Usage, cost: float
     ) -> None:
         self._desk.world.ledger.settle(allowed, keys, usd=cost, tokens=usage.total)
-        self._desk.bell.ring()
+        if self._desk.held:
+            self._desk.bell.ring()  # what was held back may be what another lacks
 
     async def _over_budget(self, spender: Spender, words: str) -> None:
         desk = self._desk

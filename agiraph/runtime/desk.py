@@ -85,6 +85,7 @@ class Desk:
         self.unsettled = False
         self._error, self._failed_at = "", -1
         self.revision = 0
+        self.version = 0
         self.next_cycle: float | None = None
         self.shown: dict[str, str] = {}
         self.answered: dict[int, Question] = {}
@@ -190,9 +191,14 @@ class Desk:
         self.run = run
         self.bell.ring()
 
+    def place(self, node: Node) -> None:
+        """Put a node on the board as it is now; what was worked out before is old."""
+        self.nodes[node.id] = node
+        self.version += 1
+
     async def put_node(self, node: Node) -> None:
         """Record how a node stands."""
-        self.nodes[node.id] = node
+        self.place(node)
         await self._write_node(node)
         self.bell.ring()
 
@@ -259,6 +265,7 @@ class Desk:
     def forget_run(self) -> None:
         """Clear what belongs to the run before another one opens."""
         self.nodes.clear()
+        self.version += 1
         self.staff.clear()
         self.reserved.clear()
         self.broken_specs.clear()

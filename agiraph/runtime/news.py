@@ -53,6 +53,7 @@ class News:
         """For the coordinator whose conversation is `talk`."""
         self._desk = desk
         self._talk = talk
+        self._worked_out: tuple[int, list[Piece | None]] = (-1, [])
 
     def any(self) -> bool:
         """Whether there is something to tell."""
@@ -89,9 +90,8 @@ class News:
         known = self._talk.delivered
         found = [
             self._goal(),
-            *self._ends(),
+            *self._of_the_board(),
             self._stage(),
-            *self._faults(),
             *self._answers(),
             self._memory(),
         ]
@@ -100,6 +100,13 @@ class News:
     @property
     def _run(self) -> str:
         return self._desk.run.name if self._desk.run else ""
+
+    def _of_the_board(self) -> list[Piece | None]:
+        """Ends and faults, worked out once for each version of the board."""
+        desk = self._desk
+        if self._worked_out[0] != desk.version:
+            self._worked_out = (desk.version, [*self._ends(), *self._faults()])
+        return self._worked_out[1]
 
     def _ends(self) -> list[Piece | None]:
         nodes, run = self._desk.nodes, self._run

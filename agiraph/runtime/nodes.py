@@ -56,7 +56,7 @@ async def put(desk: Desk, node: str, spec: NodeSpec, text: str, *, by: str) -> N
         )
         return new
     new = replace(old, spec=spec, digest=digest, text=text)
-    desk.nodes[node] = new
+    desk.place(new)
     if digest != old.digest and old.status.state in (
         NodeState.FAILED,
         NodeState.CANCELLED,

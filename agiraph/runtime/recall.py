@@ -79,7 +79,7 @@ def _recall_node(desk: Desk, name: str) -> None:
     if spec is None:
         return
     value, text = spec
-    desk.nodes[name] = Node(name, value, spec_hash(value), stands, text)
+    desk.place(Node(name, value, spec_hash(value), stands, text))
     desk.shown[name] = text
 
 
