@@ -96,8 +96,9 @@ class Desk:
         self._board = ""
 
     def changed(self) -> None:
-        """What is in force has changed: whoever is held tries again."""
+        """What is in force has changed: whoever is held, or failed, tries again."""
         self.revision += 1
+        self.error = ""
         self.bell.ring()
 
     def fail(self, words: str) -> None:
