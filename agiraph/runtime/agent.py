@@ -13,6 +13,8 @@ from agiraph.core.codec import (
     read_triggers,
 )
 from agiraph.core.codec.report import Good, Rejected
+from agiraph.core.limits import GOAL_BYTES
+from agiraph.errors import AgiraphError
 from agiraph.model.event import EventType
 from agiraph.model.node import NodeState
 from agiraph.model.run import RunState
@@ -92,6 +94,7 @@ class Agent:
             if isinstance(found, Good):
                 self._put_goal(found.value)
         desk.soul = self._intake.accepted(desk.home.soul) or ""
+        desk.memory_digest = self._memory_as_it_is()
         recall_run(desk)
         if desk.run_open:
             desk.mail.load()
@@ -104,6 +107,15 @@ class Agent:
         desk = self.desk
         usage = desk.world.reader.entry(desk.home.usage)
         return usage is not None and desk.world.day(usage.changed) == desk.world.today()
+
+    def _memory_as_it_is(self) -> str:
+        """The hash of MEMORY.md now: what differs later was written meanwhile."""
+        desk = self.desk
+        try:
+            data = desk.world.reader.read(desk.home.memory, limit=GOAL_BYTES)
+        except AgiraphError:
+            data = b""
+        return hashlib.sha256(data).hexdigest()
 
     def _defaults(self) -> Settings:
         settings = self.desk.world.settings
@@ -193,7 +205,7 @@ class Agent:
         if folder.memory.seen is Seen.GOOD:
             known = desk.memory_digest
             desk.memory_digest = folder.memory.sha
-            if known and folder.memory.sha not in (known, desk.own_memory):
+            if folder.memory.sha not in (known, desk.own_memory):
                 desk.memory_changed = folder.memory.sha[:12]
                 desk.bell.ring()
 

@@ -30,6 +30,7 @@ class Boardwork:
         """`intake` knows which versions were judged."""
         self.desk = desk
         self._intake = intake
+        self._changed = False
 
     async def take_in(self, folder: Folder) -> None:
         """Workers first, since specs may name them; then specs, then presence."""
@@ -38,6 +39,9 @@ class Boardwork:
         for node, sight in folder.specs.items():
             await self._spec(node, sight)
         await self._presence(folder)
+        if self._changed:  # in a run that has ended nobody else brings it up to date
+            self._changed = False
+            await self.desk.write_board()
         for path, problem in folder.odd.items():
             if path not in self.desk.odd:
                 self.desk.odd.add(path)
@@ -84,6 +88,7 @@ class Boardwork:
         stage = spec.stage or (known.spec.stage if known else desk.stage)
         parent = spec.parent or (known.spec.parent if known else None)
         spec = replace(spec, stage=stage, parent=parent)
+        self._changed = True
         put = await nodes.put(desk, node, spec, sight.text, by=HUMAN)
         if put.status.state is NodeState.PENDING:
             await runs.reopen(desk)

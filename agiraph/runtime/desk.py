@@ -98,7 +98,6 @@ class Desk:
     def changed(self) -> None:
         """What is in force has changed: whoever is held, or failed, tries again."""
         self.revision += 1
-        self.error = ""
         self.bell.ring()
 
     def fail(self, words: str) -> None:

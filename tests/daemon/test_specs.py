@@ -96,7 +96,7 @@ def test_without_a_coordinator_people_make_the_nodes_and_the_run_ends(
 
 
 def test_a_changed_spec_counts_as_its_node_stands(daemon: Daemon) -> None:
-    """Pending: the new text; running: a diff; failed: pending again; complete: stale."""
+    """Pending: the new text. Running: a diff. Failed: pending. Completed: stale."""
     speak(
         daemon,
         "changes",
