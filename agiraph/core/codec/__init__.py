@@ -20,6 +20,7 @@ if TYPE_CHECKING:
         read_message,
         write_message,
     )
+    from agiraph.core.codec.owner import names_plainly, read_owner, write_owner
     from agiraph.core.codec.question import read_question, write_question
     from agiraph.core.codec.records import event_to_json, usage_from_line, usage_line
     from agiraph.core.codec.report import Good, Problem, Rejected, Remark
@@ -47,11 +48,13 @@ __all__ = [
     "line_to_json",
     "log_words",
     "message_name",
+    "names_plainly",
     "read_dropped",
     "read_goal",
     "read_identity",
     "read_message",
     "read_node_status",
+    "read_owner",
     "read_question",
     "read_run",
     "read_spec",
@@ -65,6 +68,7 @@ __all__ = [
     "write_identity",
     "write_message",
     "write_node_status",
+    "write_owner",
     "write_question",
     "write_run",
     "write_spec",
@@ -77,6 +81,7 @@ _HOMES = {
     "identity": "read_identity write_identity",
     "lines": "dumps line_from_json line_to_json",
     "mail": "message_name read_dropped read_message write_message",
+    "owner": "names_plainly read_owner write_owner",
     "question": "read_question write_question",
     "records": "event_to_json usage_from_line usage_line",
     "report": "Good Problem Rejected Remark",
