@@ -45,7 +45,7 @@ _SAID = {
     EventType.HUMAN_NUDGE: "a person wrote, urgently",
     EventType.STAGE_STARTED: "stage {number} started {title}",
     EventType.STAGE_RECONVENED: "stage closed: {assessment}",
-    EventType.STAGE_COMPLETED: "the stage's contract is met",
+    EventType.STAGE_COMPLETED: "{words}",
     EventType.MEMORY_WRITTEN: "{who} wrote {path}",
     EventType.MEMORY_COMPACTED: "{who} compacted its conversation",
     EventType.BUDGET_REACHED: "{words}",

@@ -69,8 +69,11 @@ class News:
         pieces = self._pieces()
         if not pieces:
             return []
-        if any(piece.id.startswith("stage:") for piece in pieces):
-            await desk.records.event(EventType.STAGE_COMPLETED, desk.where())
+        for piece in pieces:
+            if piece.id.startswith("stage:"):
+                await desk.records.event(
+                    EventType.STAGE_COMPLETED, desk.where(), words=piece.words
+                )
         desk.memory_changed = ""
         text = notice(*(piece.words for piece in pieces))
         ids = tuple(piece.id for piece in pieces)

@@ -75,6 +75,8 @@ class Supervisor:
             while await self._dispatch(group):
                 await self._page.write()
                 await desk.bell.after(rung, self._alarm())
+                if desk.bell.count == rung:
+                    desk.bell.ring()  # time has passed: whoever waits looks, too
                 rung = desk.bell.count
             for task in self._tasks.values():
                 task.cancel()

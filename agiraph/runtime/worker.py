@@ -303,6 +303,7 @@ class Worker:
             await desk.set_node(self._node, status)
         else:
             desk.nodes[self._node] = replace(self.node, status=status)
+            desk.bell.ring()  # a stage's contract may count turns
 
     async def said(self, answer: Answer) -> None:
         """Nothing more: a worker's text is for its log."""
