@@ -135,8 +135,15 @@ class Sight:
 class Reader(Protocol):
     """The only way to read the tree. Never writes, never follows a way out of it."""
 
-    def look(self, path: PurePosixPath, *, limit: int) -> Sight:
-        """One look at a person's file, by the rules of when a file is whole."""
+    def look(self, path: PurePosixPath, *, limit: int, at_once: bool = False) -> Sight:
+        """One look at a person's file, by the rules of when a file is whole.
+
+        Args:
+            path: relative to the root.
+            limit: bytes at most.
+            at_once: whether a file that nobody has open for writing counts as whole
+                before it has settled, where the system can tell.
+        """
 
     def read(
         self, path: PurePosixPath, *, limit: int, within: PurePosixPath | None = None

@@ -86,8 +86,8 @@ class Look:
         self._run()
         return found
 
-    def _look(self, path: PurePosixPath, limit: int) -> Sight:
-        sight = self._reader.look(path, limit=limit)
+    def _look(self, path: PurePosixPath, limit: int, *, at_once: bool = False) -> Sight:
+        sight = self._reader.look(path, limit=limit, at_once=at_once)
         if sight.seen is Seen.LATER:
             self.again_in(sight.again)
         return sight
@@ -110,7 +110,8 @@ class Look:
             if entry.kind is EntryKind.FOLDER:
                 continue
             path = self._home.dropbox / entry.name
-            self._found.drops[entry.name] = self._look(path, GOAL_BYTES)
+            sight = self._look(path, GOAL_BYTES, at_once=True)
+            self._found.drops[entry.name] = sight
 
     def _run(self) -> None:
         runs = [

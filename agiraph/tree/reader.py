@@ -42,7 +42,7 @@ class DiskReader:
         self._clock = clock
         self._memory = Memory()
 
-    def look(self, path: PurePosixPath, *, limit: int) -> Sight:
+    def look(self, path: PurePosixPath, *, limit: int, at_once: bool = False) -> Sight:
         """One look at a person's file, by the rules of when a file is whole."""
         try:
             with self._beneath.folder(path.parent) as folder:
@@ -52,7 +52,7 @@ class DiskReader:
                     return self._absent(path)
                 except OSError as error:
                     return _unreadable(told(error, path))
-                return self._judge(folder, path, found, limit)
+                return self._judge(folder, path, found, limit, at_once=at_once)
         except NotThere:
             return self._absent(path)
         except AgiraphError as error:
@@ -158,7 +158,13 @@ class DiskReader:
         return Sight(Seen.ABSENT)
 
     def _judge(
-        self, folder: int, path: PurePosixPath, found: os.stat_result, limit: int
+        self,
+        folder: int,
+        path: PurePosixPath,
+        found: os.stat_result,
+        limit: int,
+        *,
+        at_once: bool,
     ) -> Sight:
         """What to make of something that is there."""
         known = self._noticed(path, found)
@@ -173,9 +179,10 @@ class DiskReader:
                 quiet=quiet,
             )
         needed = SETTLED if found.st_size else EMPTY_BELIEVED
-        if quiet < needed:
+        early = quiet < needed
+        if early and not (at_once and found.st_size):
             return Sight(Seen.LATER, again=needed - quiet, quiet=quiet)
-        sight = self._settled(folder, path, found, limit)
+        sight = self._whole(folder, path, found, limit, leased=early)
         if sight.seen is not Seen.LATER and quiet >= _STAMPS_TELL:
             self._memory.keep(path, Known(known.stamp, known.since, sight))
         return replace(sight, quiet=quiet)
@@ -198,14 +205,20 @@ class DiskReader:
         age = self._clock.now().timestamp() - found.st_ctime_ns / 1e9
         return max(watched, age, 0.0)
 
-    def _settled(
-        self, folder: int, path: PurePosixPath, found: os.stat_result, limit: int
+    def _whole(
+        self,
+        folder: int,
+        path: PurePosixPath,
+        found: os.stat_result,
+        limit: int,
+        *,
+        leased: bool,
     ) -> Sight:
-        """Read a file that has been quiet long enough."""
+        """Read a file that has been quiet long enough, or that a lease vouches for."""
         if found.st_size > limit:
             return _too_large(found.st_size, limit)
         try:
-            data = _read_untorn(folder, path.name, found, limit)
+            data = _read_untorn(folder, path.name, found, limit, leased=leased)
         except (FileNotFoundError, BlockingIOError):
             return Sight(Seen.LATER, again=SETTLED)
         except OSError as error:
@@ -220,16 +233,22 @@ class DiskReader:
 
 
 def _read_untorn(
-    folder: int, name: str, found: os.stat_result, limit: int
+    folder: int, name: str, found: os.stat_result, limit: int, *, leased: bool
 ) -> bytes | Sight:
-    """All of a file as one writer left it, or a sight that says to come again."""
+    """All of a file as one writer left it, or a sight that says to come again.
+
+    With `leased`, only where a lease was granted.
+    """
     changing = Sight(Seen.LATER, again=SETTLED)
     fd = os.open(name, _PLAIN, dir_fd=folder)
     try:
         if stamp_of(os.fstat(fd)) != stamp_of(found):
             return changing
-        if lease.take(fd) is lease.Lease.BUSY:
+        granted = lease.take(fd)
+        if granted is lease.Lease.BUSY:
             return replace(changing, problem="another program has it open for writing")
+        if leased and granted is not lease.Lease.GRANTED:
+            return changing
         data = read_all(fd, limit)
         after = os.fstat(fd)
         here = os.stat(name, dir_fd=folder, follow_symlinks=False)

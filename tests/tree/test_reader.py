@@ -49,6 +49,38 @@ def settled(reader: DiskReader, clock: HandClock) -> str:
     return sight.text
 
 
+@pytest.mark.skipif(not hasattr(fcntl, "F_SETLEASE"), reason="read leases are Linux's")
+def test_at_once_a_file_that_nobody_writes_is_read_before_it_settles(
+    reader: DiskReader, goal: Path
+) -> None:
+    goal.write_text("here")
+    sight = reader.look(GOAL, limit=LIMIT, at_once=True)
+    assert (sight.seen, sight.text) == (Seen.GOOD, "here")
+
+
+@pytest.mark.skipif(not hasattr(fcntl, "F_SETLEASE"), reason="read leases are Linux's")
+def test_at_once_neither_an_open_nor_an_empty_file_is_read(
+    reader: DiskReader, goal: Path
+) -> None:
+    goal.write_text("")
+    assert reader.look(GOAL, limit=LIMIT, at_once=True).seen is Seen.LATER
+    with goal.open("w") as writer:
+        writer.write("half of")
+        writer.flush()
+        assert reader.look(GOAL, limit=LIMIT, at_once=True).seen is Seen.LATER
+    assert reader.look(GOAL, limit=LIMIT, at_once=True).text == "half of"
+
+
+def test_at_once_without_leases_a_file_settles_first(
+    reader: DiskReader, clock: HandClock, goal: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delattr(fcntl, "F_SETLEASE", raising=False)
+    goal.write_text("here")
+    assert reader.look(GOAL, limit=LIMIT, at_once=True).seen is Seen.LATER
+    clock.move(0.3)
+    assert reader.look(GOAL, limit=LIMIT, at_once=True).text == "here"
+
+
 def test_a_file_is_read_once_it_was_quiet(
     reader: DiskReader, clock: HandClock, goal: Path
 ) -> None:
