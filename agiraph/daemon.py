@@ -23,7 +23,6 @@ from agiraph.runtime.world import World
 from agiraph.tools.execution import LocalShell
 from agiraph.tools.kit import shell_tools, tree_tools
 from agiraph.tools.processes import hide_environment
-from agiraph.tools.seen import LastSeen
 from agiraph.tree.beneath import Beneath
 from agiraph.tree.lease import ignore_lease_signals
 from agiraph.tree.lock import TreeLock
@@ -37,6 +36,7 @@ if TYPE_CHECKING:
 
     from agiraph.model.event import Event
     from agiraph.ports import Tool
+    from agiraph.tools.seen import LastSeen
 
 DONE, FAILED, BAD_TREE, HELD, WAITS, INTERRUPTED = 0, 1, 4, 6, 8, 130
 
@@ -81,7 +81,7 @@ class Daemon:
         self._catch_signals()
         world, watch = self._world(), self._watch()
         house = House(
-            edges=lambda: self._edges(world),
+            edges=lambda seen: self._edges(world, seen),
             furnish=_furnish,
             models=lambda settings: self._models(world, settings),
             only=self._only,
@@ -129,8 +129,7 @@ class Daemon:
     def _watch(self) -> FolderWatch:
         return FolderWatch(self._root, report=self._voice.remark)
 
-    def _edges(self, world: World) -> Mapping[str, Tool]:
-        seen = LastSeen()
+    def _edges(self, world: World, seen: LastSeen) -> Mapping[str, Tool]:
         tools = (
             *tree_tools(world.reader, world.pen, seen),
             *shell_tools(world.shell, self._root),

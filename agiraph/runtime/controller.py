@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
     from agiraph.ports import Tool, Watch
     from agiraph.runtime.world import World
+    from agiraph.tools.seen import LastSeen
 
 SPACING = 0.05
 RESCAN_SECONDS = 60.0
@@ -60,7 +61,7 @@ class Seat:
 class House:
     """What the controller is given to build agents with."""
 
-    edges: Callable[[], Mapping[str, Tool]]
+    edges: Callable[[LastSeen], Mapping[str, Tool]]
     furnish: Callable[[], dict[str, bytes]]
     models: Callable[[TreeSettings], object]
     only: str | None = None
@@ -210,7 +211,7 @@ class Controller:
 
     def _new_seat(self, name: str) -> Seat:
         agent = Agent(self._world, Home(name), self._house.furnish)
-        seat = Seat(agent, Supervisor(agent, self._house.edges()))
+        seat = Seat(agent, Supervisor(agent, self._house.edges(agent.desk.seen)))
         seat.fresh = not self._first
         return seat
 

@@ -16,6 +16,7 @@ from agiraph.runtime.bell import Bell
 from agiraph.runtime.journal import Journal
 from agiraph.runtime.places import Places
 from agiraph.runtime.records import Records, Where
+from agiraph.tools.seen import LastSeen
 
 if TYPE_CHECKING:
     from pathlib import PurePosixPath
@@ -65,6 +66,7 @@ class Desk:
         self.records = Records(world, home)
         self.places = Places(self.bell, lambda: self.settings.max_workers)
         self.mail: Mailroom
+        self.seen = LastSeen()
         self.goal: Goal | None = None
         self.goal_digest = ""
         self.soul = ""
