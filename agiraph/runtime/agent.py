@@ -26,7 +26,9 @@ from agiraph.runtime.folder import Look
 from agiraph.runtime.intake import Intake
 from agiraph.runtime.letters import Letters
 from agiraph.runtime.mail import Mailroom
+from agiraph.runtime.ownership import Ownership
 from agiraph.runtime.recall import recall_run, recall_spend
+from agiraph.runtime.together import together
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -53,6 +55,7 @@ class Agent:
         self._intake = Intake(self.desk)
         self._letters = Letters(self.desk, self._intake)
         self._boardwork = Boardwork(self.desk, self._intake)
+        self._ownership = Ownership(self.desk, self._intake)
         self._furnish = furnish
         self._recalled = False
         self._unpaused_at: float | None = None
@@ -66,8 +69,12 @@ class Agent:
         self.gone = not folder.there
         if self.gone:
             return None
+        if not await self._ownership.look(folder):
+            self.gone = self._ownership.let_go
+            return folder.again
         if not self._recalled:
             self._recall()
+            await self._ownership.settle()
             await desk.mail.take_up()
         desk.unsettled = folder.goal.seen is Seen.LATER
         await self._goal(folder)
@@ -121,6 +128,10 @@ class Agent:
         settings = self.desk.world.settings
         return replace(settings.defaults, budget=settings.agent_budget)
 
+    async def claim(self) -> None:
+        """Make sure that the agent is on record as this daemon's, before it acts."""
+        await self._ownership.claim()
+
     # --- the goal
 
     async def _goal(self, folder: Folder) -> None:
@@ -154,15 +165,19 @@ class Agent:
 
     async def _create(self) -> None:
         """Make the files that a new home lacks; a person's own are left alone."""
-        desk = self.desk
-        for name, data in self._furnish().items():
-            path = desk.home.path / name
-            made = await desk.world.pen.create(path, data)
-            if made and path == desk.home.soul:
-                desk.soul = data.decode()
-        for path in (desk.home.memories, desk.home.dropbox, desk.home.questions):
-            await desk.world.pen.folder(path)
+        desk, home = self.desk, self.desk.home
+        folders = (home.memories, home.dropbox, home.questions)
+        await together(
+            *(self._lay(name, data) for name, data in self._furnish().items()),
+            *(desk.world.pen.folder(path) for path in folders),
+        )
         await desk.records.event(EventType.AGENT_CREATED, desk.where())
+
+    async def _lay(self, name: str, data: bytes) -> None:
+        path = self.desk.home.path / name
+        made = await self.desk.world.pen.create(path, data)
+        if made and path == self.desk.home.soul:
+            self.desk.soul = data.decode()
 
     def _put_goal(self, goal: Goal) -> None:
         desk = self.desk
@@ -216,7 +231,10 @@ class Agent:
         read: Callable[[str], Good[object] | Rejected],
     ) -> bool:
         """Keep a good new version, or say what is wrong with it; whether it is good."""
-        found = await self._intake.judge(path, sight, read, "the last good version")
+        force = "the last good version"
+        if self._intake.is_new(path, sight) and self._intake.accepted(path) is None:
+            force = "nothing of it"
+        found = await self._intake.judge(path, sight, read, force)
         if found is None:
             return False
         await self._intake.keep(path, sight)
@@ -229,6 +247,7 @@ class Agent:
         if folder.stop and desk.run_open:
             await self._stop()
         elif not folder.stop and self._wants_run():
+            await self.claim()
             await runs.open_run(desk)
         if desk.run is None or folder.run != desk.run.name:
             return

@@ -11,6 +11,7 @@ from agiraph.errors import NotThere
 from agiraph.model.event import EventType
 from agiraph.model.run import Contract, Run, RunState, Stage
 from agiraph.runtime import publishing
+from agiraph.runtime.together import together
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -34,8 +35,8 @@ async def open_run(desk: Desk) -> None:
     )
     await desk.set_run(run)
     folder = desk.home.run(run.name)
-    for path in (folder.nodes, folder.workers, folder.messages, folder.scratch):
-        await desk.world.pen.folder(path)
+    inner = (folder.nodes, folder.workers, folder.messages, folder.scratch)
+    await together(*(desk.world.pen.folder(path) for path in inner))
     desk.mail.load()
     await desk.records.event(EventType.AGENT_STARTED, desk.where())
 

@@ -51,6 +51,7 @@ class Supervisor:
         self._news: News | None = None
         self._tasks: dict[str, asyncio.Task[None]] = {}
         self._crashes: dict[str, int] = {}
+        self._cleared_up = False
         self._page = StatusPage(self._desk)
 
     # --- whether and when
@@ -65,11 +66,7 @@ class Supervisor:
     async def run(self) -> None:
         """Start what can start, until nothing is left; cancelled, it ends its loops."""
         desk = self._desk
-        left = await desk.world.shell.end_left_behind(desk.agent)
-        if left:
-            desk.world.remark(
-                f"{desk.agent}: ended {left} commands left by a dead daemon"
-            )
+        await self._clear_up()
         async with asyncio.TaskGroup() as group:
             rung = desk.bell.count
             while await self._dispatch(group):
@@ -81,6 +78,19 @@ class Supervisor:
             for task in self._tasks.values():
                 task.cancel()
         await self._page.write()
+
+    async def _clear_up(self) -> None:
+        """End what a dead daemon left running; ours ends its own."""
+        if self._cleared_up:
+            return
+        desk = self._desk
+        await self._agent.claim()
+        left = await desk.world.shell.end_left_behind(desk.agent)
+        self._cleared_up = True
+        if left:
+            desk.world.remark(
+                f"{desk.agent}: ended {left} commands left by a dead daemon"
+            )
 
     async def write_status(self) -> None:
         """Bring `_status.md` up to date without running anything."""
@@ -105,7 +115,7 @@ class Supervisor:
         if self._agent.gone or desk.goal is None:
             return False
         self._end_cancelled()
-        if not desk.is_paused:
+        if not desk.is_paused and not desk.hold:
             self._coordinator(group)
             await self._workers(group)
         await self._end_without_coordinator()
