@@ -268,6 +268,8 @@ LINES = [
         {"wire": "messages", "content": [{"type": "thinking", "signature": "é=="}]},
     ),
     ToolLine("t", 3, 0, "c1", "bash", "out", error=True),
+    ToolLine("t", 3, 1, "c2", "check_messages", "hi", ids=("_inbox.md#1",)),
+    SystemLine("t", 2, "a/b", "rules", (), why="the model changed", carries=True),
 ]
 
 

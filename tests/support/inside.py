@@ -67,7 +67,7 @@ class Said:
     stop: Stop | None = None
 
 
-def call(name: str, **arguments: Any) -> Said:
+def call(name: str, /, **arguments: Any) -> Said:
     return Said(calls=((name, arguments),))
 
 
@@ -84,7 +84,7 @@ def publish(summary: str = "done") -> Said:
     return calls(write, call("publish", summary=summary))
 
 
-def node(name: str, **more: Any) -> Said:
+def node(name: str, /, **more: Any) -> Said:
     return call("create_work_node", id=name, **{"task": f"Do {name}.", **more})
 
 

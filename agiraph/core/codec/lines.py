@@ -119,6 +119,8 @@ def _system_to_json(line: SystemLine) -> JsonObject:
     }
     if line.node is not None:
         said["node"] = line.node
+    if line.carries:
+        said["carries"] = True
     return said
 
 
@@ -164,6 +166,8 @@ def _tool_to_json(line: ToolLine) -> JsonObject:
     }
     if line.error:
         said["error"] = True
+    if line.ids:
+        said["ids"] = line.ids
     return said
 
 
@@ -178,6 +182,7 @@ def _system(found: JsonObject) -> SystemLine:
         tools=tools,
         node=node if isinstance(node, str) else None,
         why=_text(found, "why", ""),
+        carries=found.get("carries") is True,
     )
 
 
@@ -188,15 +193,12 @@ def _spec(found: JsonObject) -> ToolSpec:
 
 
 def _user(found: JsonObject) -> UserLine:
-    ids = found.get("ids", ())
-    if isinstance(ids, str) or not isinstance(ids, list | tuple):
-        raise TypeError("ids")
     return UserLine(
         ts=_text(found, "ts"),
         content=_text(found, "content"),
         kind=Kind(_text(found, "kind", Kind.MAIL.value)),
         sender=_text(found, "from", ""),
-        ids=tuple(str(each) for each in ids),
+        ids=_ids(found),
     )
 
 
@@ -233,7 +235,15 @@ def _tool(found: JsonObject) -> ToolLine:
         name=_text(found, "name"),
         content=_text(found, "content"),
         error=found.get("error") is True,
+        ids=_ids(found),
     )
+
+
+def _ids(found: JsonObject) -> tuple[str, ...]:
+    ids = found.get("ids", ())
+    if isinstance(ids, str) or not isinstance(ids, list | tuple):
+        raise TypeError("ids")
+    return tuple(str(each) for each in ids)
 
 
 def _text(found: JsonObject, key: str, default: str | None = None) -> str:
