@@ -73,7 +73,14 @@ async def back_to_pending(desk: Desk, node: str) -> None:
     status = desk.nodes[node].status
     await desk.set_node(
         node,
-        replace(status, state=NodeState.PENDING, waiting_for="", error="", worker=None),
+        replace(
+            status,
+            state=NodeState.PENDING,
+            summary=_so_far(status),
+            waiting_for="",
+            error="",
+            worker=None,
+        ),
     )
 
 
@@ -92,6 +99,7 @@ async def assign(desk: Desk, node: str, worker: str, attempt: int) -> None:
             attempt=attempt,
             turns=0,
             active_s=0.0,
+            summary=_so_far(status),
             error="",
             waiting_for="",
             partial=False,
@@ -100,6 +108,14 @@ async def assign(desk: Desk, node: str, worker: str, attempt: int) -> None:
         ),
     )
     await desk.records.event(EventType.NODE_ASSIGNED, desk.where(node, worker))
+
+
+def _so_far(status: NodeStatus) -> str:
+    """What whoever takes the node next should know of its past."""
+    failed = ""
+    if status.state is NodeState.FAILED:
+        failed = f"It failed: {status.error}"
+    return "\n\n".join(part for part in (status.summary, failed) if part)
 
 
 async def start(desk: Desk, node: str, worker: str) -> Node:
@@ -197,11 +213,10 @@ def brief_for(desk: Desk, node: Node, staff: Staff, *, single: bool) -> str:
     folder = desk.worker_folder(staff.name)
     refs = material.listed(material.refs(node.spec, desk.run_folder()))
     earlier = ""
-    if node.status.attempt > 1 and (node.status.summary or node.status.error):
-        words = node.status.summary or node.status.error
+    if node.status.attempt > 1 and node.status.summary:
         earlier = (
             "## What was done before\n\nThis node was worked on before; `scratch/` is "
-            f"as it was left.\n\n{words}"
+            f"as it was left.\n\n{node.status.summary}"
         )
     stage = f"Stage {node.spec.stage or 1}."
     if not single:

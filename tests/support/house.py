@@ -50,7 +50,15 @@ class Story:
     def until(self, *states: str, node: str = "", seconds: float = 20.0) -> str:
         """Wait until the agent, or one of its nodes, has one of these states."""
         pattern = self.node(node) if node else self.agent
-        return self.tree.until_state(pattern, *states, seconds=seconds)
+
+        def stands() -> str | None:
+            for error in self._house.server.errors:
+                raise error  # of a script: there is nothing more to wait for
+            state = self.tree.state(pattern)
+            return state if state in states else None
+
+        what = f"{pattern} is {' or '.join(states)}"
+        return self.tree.until(stands, what, seconds=seconds)
 
     def kinds(self, node: str) -> list[str]:
         """What happened to a node, in order."""
