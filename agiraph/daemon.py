@@ -29,6 +29,7 @@ from agiraph.tree.lock import TreeLock
 from agiraph.tree.pen import DiskPen
 from agiraph.tree.reader import DiskReader
 from agiraph.tree.templates import template
+from agiraph.tree.whereabouts import DiskWhereabouts
 from agiraph.watcher import FolderWatch
 
 if TYPE_CHECKING:
@@ -115,6 +116,7 @@ class Daemon:
             reader=reader,
             shell=LocalShell(Beneath(self._root), self._pen, environment),
             models=self._catalog,
+            whereabouts=DiskWhereabouts.of(self._root, environment),
             ledger=Ledger(),
             runs=Places(bell, lambda: world.settings.max_agents),
             bell=bell,

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     from agiraph.model.agent import Permissions
     from agiraph.model.conversation import Answer, Request
+    from agiraph.model.owner import Old, Owner, Spot
     from agiraph.model.tool import Effect, ToolResult, ToolSpec, Who
     from agiraph.model.usage import Price
 
@@ -220,6 +221,35 @@ class Pen(Protocol):
 
     async def make_home(self, agent: str) -> None:
         """Make an agent's folder, which no other method ever makes again."""
+
+
+class Whereabouts(Protocol):
+    """Which machine and place this is. May look at other places, never write there."""
+
+    @property
+    def machine(self) -> str:
+        """The machine's name, for people."""
+
+    def spot(self, agent: str) -> Spot:
+        """Where an agent of this tree is."""
+
+    def old(self, found: Owner, agent: str) -> Old:
+        """What stands at the home that an owner file of an agent here names."""
+
+
+@dataclass(frozen=True, slots=True)
+class Room:
+    """What a disk has left: bytes, and names for new files; None is unknown."""
+
+    bytes: int | None
+    files: int | None
+
+
+class Disk(Protocol):
+    """Knows how much room there is. May not write."""
+
+    def room(self) -> Room:
+        """What is left where the tree lies; never raises, never waits long."""
 
 
 class Board(Protocol):

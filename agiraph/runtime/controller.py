@@ -81,6 +81,7 @@ class Controller:
         self._root = RootErrors(world)
         self._first = True
         self._unseen: set[str] = set()
+        self._ending: set[str] = set()
         self._unpaused_at: float | None = None
         self._settings_sha = ""
         self._group: asyncio.TaskGroup
@@ -180,7 +181,7 @@ class Controller:
         self._pause()
         names = await asyncio.to_thread(self._homes)
         for name in names:
-            if name not in self._seats:
+            if name not in self._seats and name not in self._ending:
                 self._seats[name] = self._new_seat(name)
                 self._watch_agent(name)
                 self._ask(name, 0.0)
@@ -230,7 +231,7 @@ class Controller:
             self._put(TreeSettings())
             return
         found: Good[TreeSettings] | Rejected = Rejected(
-            (Problem(sight.line or 1, 1, "", sight.problem, ""),)
+            (Problem(sight.line or 0, 1, "", sight.problem, ""),)
         )
         if sight.seen is Seen.GOOD:
             found = read_tree_settings(sight.text)
@@ -333,6 +334,9 @@ class Controller:
                 await seat.supervisor.write_status()
         finally:
             seat.running = False
+            if name in self._ending:
+                self._ending.discard(name)
+                self._ask("", 0.0)
         if seat.supervisor.wants():
             self._ask(name, SPACING)
 
@@ -341,6 +345,10 @@ class Controller:
         self._watch.folders(name, ())
         if self._seats.get(name) is seat:
             del self._seats[name]
+        if seat.running:
+            self._ending.add(name)  # its loops end before it is taken up again
+        else:
+            self._ask("", 0.0)
 
     def _watch_agent(self, name: str) -> None:
         seat = self._seats[name]

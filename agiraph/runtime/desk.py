@@ -83,6 +83,8 @@ class Desk:
         self.stopping = False
         self.active: set[str] = set()
         self.held: dict[str, str] = {}
+        self.holds: dict[str, str] = {}
+        self.elsewhere = ""
         self.bad_goal = ""
         self.unsettled = False
         self._error, self._failed_at = "", -1
@@ -128,6 +130,11 @@ class Desk:
     def is_paused(self) -> bool:
         """Whether nothing new may start, here or in the whole tree."""
         return self.paused or self.world.paused
+
+    @property
+    def hold(self) -> str:
+        """Why nothing new may start here, beside a pause; empty when it may."""
+        return "; ".join(self.holds.values())
 
     @property
     def run_open(self) -> bool:

@@ -33,6 +33,7 @@ class Folder:
     """
 
     there: bool = True
+    owner: Sight = field(default_factory=lambda: Sight(Seen.ABSENT))
     goal: Sight = field(default_factory=lambda: Sight(Seen.ABSENT))
     soul: Sight = field(default_factory=lambda: Sight(Seen.ABSENT))
     memory: Sight = field(default_factory=lambda: Sight(Seen.ABSENT))
@@ -70,6 +71,7 @@ class Look:
         if not names and self._reader.entry(home.path) is None:
             found.there = False
             return found
+        found.owner = self._look(home.owner, GOAL_BYTES)
         found.goal = self._look(home.goal, GOAL_BYTES)
         found.soul = self._look(home.soul, GOAL_BYTES)
         found.memory = self._look(home.memory, GOAL_BYTES)

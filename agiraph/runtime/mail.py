@@ -235,6 +235,21 @@ class Mailroom:
             for message in self._read_accepted(source).waiting:
                 await self.post(message)
 
+    def any_accepted(self) -> bool:
+        """Whether something was accepted and not delivered, or waits for a reader."""
+        if any(self._waiting.values()):
+            return True
+        return any(self._read_accepted(source).waiting for source in self._sources())
+
+    async def drop(self) -> None:
+        """Let go of all that waits: this agent is a copy, its original delivers it."""
+        self._waiting.clear()
+        self._later.clear()
+        for source in self._sources():
+            state = self._read_accepted(source)
+            if state.waiting:
+                await self._write_accepted(source, replace(state, waiting=()))
+
     def _sources(self) -> list[str]:
         """Every inbox that has something on record."""
         desk = self._desk

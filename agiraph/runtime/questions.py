@@ -12,6 +12,8 @@ from agiraph.errors import AgiraphError, NotThere
 from agiraph.model.event import EventType
 
 if TYPE_CHECKING:
+    from pathlib import PurePosixPath
+
     from agiraph.model.message import Question
     from agiraph.runtime.desk import Desk
 
@@ -79,6 +81,21 @@ async def answer(desk: Desk, number: int, text: str) -> bool:
     )
     desk.changed()
     return True
+
+
+async def _put_away(desk: Desk, path: PurePosixPath, target: PurePosixPath) -> None:
+    await desk.world.durably(lambda: desk.world.pen.move(path, target))
+
+
+async def close_all(desk: Desk) -> None:
+    """Put every open question away, unanswered: nobody waits for an answer here."""
+    for number in list(desk.questions):
+        path = desk.home.question(number)
+        target = path.parent / "closed" / path.name
+        if desk.world.reader.entry(target) is None:
+            await desk.world.pen.folder(target.parent)
+            await _put_away(desk, path, target)
+        desk.questions.pop(number, None)
 
 
 def load(desk: Desk) -> None:

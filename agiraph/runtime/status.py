@@ -45,6 +45,9 @@ class StatusPage:
     async def write(self) -> None:
         """Bring the page up to date, if what it says has changed."""
         desk = self._desk
+        if desk.elsewhere:
+            self._elsewhere()
+            return
         nothing = desk.goal is None and not desk.bad_goal and desk.run is None
         if desk.unsettled or nothing:
             return
@@ -64,6 +67,12 @@ class StatusPage:
             )
         except NotThere:
             return  # the home is gone; so is its page
+
+    def _elsewhere(self) -> None:
+        """The page is written where the agent is run; here it is only told."""
+        if self._state is not AgentState.ELSEWHERE:
+            self._state = AgentState.ELSEWHERE
+            self._desk.world.stands(self._desk.agent, self._state)
 
     async def _changed(self, state: AgentState) -> None:
         desk, before = self._desk, self._state
@@ -89,6 +98,7 @@ class StatusPage:
             self._nodes(),
             self._workers(),
             desk.world.trouble,
+            desk.hold,
             desk.settings,
         )
 
@@ -107,6 +117,9 @@ class StatusPage:
         desk = self._desk
         when, words = desk.last_mail
         last = f"{when}: {shortened(words, 60)}" if when else ""
+        error = desk.error or desk.world.trouble
+        if state is AgentState.BROKEN:  # it waits for nothing but to be mended
+            error, waiting_for = waiting_for, ""
         return AgentStatus(
             state=state,
             since=self._since,
@@ -114,7 +127,7 @@ class StatusPage:
             stage=desk.stage,
             spend=desk.spend,
             waiting_for=waiting_for,
-            error=desk.error or desk.world.trouble,
+            error=error,
             model=", ".join(desk.settings.model) or desk.world.models.default(),
             last_message=last,
             questions=tuple(
@@ -152,7 +165,7 @@ def facts(desk: Desk) -> Facts:
         paused=desk.is_paused,
         run=desk.run.state if desk.run else None,
         active=len(desk.active),
-        held=dict(desk.held),
+        held={**desk.held, **desk.holds},
         questions=tuple(question.id for question in desk.questions.values()),
         queued=desk.world.runs.waits(desk.agent),
         startable=bool(board.startable(desk.nodes, desk.hands())),

@@ -14,7 +14,8 @@ if TYPE_CHECKING:
 
     from agiraph.model.agent import AgentState
     from agiraph.model.event import Event
-    from agiraph.ports import Clock, Models, Pen, Reader, Shell
+    from agiraph.model.owner import Owner
+    from agiraph.ports import Clock, Models, Pen, Reader, Shell, Whereabouts
     from agiraph.runtime.bell import Bell
     from agiraph.runtime.ledger import Ledger
     from agiraph.runtime.places import Places
@@ -34,6 +35,7 @@ class World:
         trouble: why nothing can be written now; empty when all is well.
         runs: places for the runs at work at once.
         stands: is told of each agent's new state.
+        heirs: which agent has taken over a record whose home is gone.
         root: the tree's folder as an absolute path, for child processes only.
     """
 
@@ -42,6 +44,7 @@ class World:
     reader: Reader
     shell: Shell
     models: Models
+    whereabouts: Whereabouts
     ledger: Ledger
     runs: Places
     bell: Bell
@@ -51,6 +54,7 @@ class World:
     root: str
     stands: Callable[[str, AgentState], None]
     settings: TreeSettings = field(default_factory=TreeSettings)
+    heirs: dict[Owner, str] = field(default_factory=dict)
     paused: bool = False
     trouble: str = ""
 
