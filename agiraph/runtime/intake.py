@@ -68,7 +68,7 @@ class Intake:
             await self.clear(path, sight)
             return None
         if sight.seen is Seen.BAD:
-            problem = Problem(sight.line or 1, 1, "", sight.problem, "")
+            problem = Problem(sight.line or 0, 1, "", sight.problem, "")
             await self.reject(path, sight, (problem,), in_force)
             return None
         found = read(sight.text)

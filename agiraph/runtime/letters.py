@@ -67,7 +67,7 @@ class Letters:
         """Take in an inbox once it has been quiet for as long as it needs."""
         desk, source = self.desk, str(path.relative_to(self.desk.home.path))
         if sight.seen is Seen.BAD and self._intake.is_new(path, sight):
-            problem = Problem(sight.line or 1, 1, "", sight.problem, "text in UTF-8")
+            problem = Problem(sight.line or 0, 1, "", sight.problem, "")
             await self._intake.reject(path, sight, (problem,), "what was read before")
         if sight.seen is not Seen.GOOD or not self._intake.is_new(path, sight):
             return
@@ -107,11 +107,11 @@ class Letters:
         return drafts
 
     async def _tell_unknown(self, to: str) -> None:
-        """Tell the person that a message for nobody went to the coordinator."""
+        """Tell the person that another than it was for has the message."""
         desk = self.desk
-        if to in (COORDINATOR, EVERYONE) or desk.find_staff(to) is not None:
+        if to in (COORDINATOR, EVERYONE) or desk.mail.reader_of(to) != COORDINATOR:
             return
-        words = f"There is no worker {to!r}; the coordinator has your message."
+        words = f"{desk.mail.why_not(to)}; the coordinator has your message."
         await desk.mail.to_outbox("agiraph", words, f"unknown:{desk.world.stamp()}")
 
     def _asked_by(self, worker: str) -> int | None:

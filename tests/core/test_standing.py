@@ -112,6 +112,14 @@ def test_an_infinite_agent_between_two_cycles_is_idle() -> None:
     assert state(replace(QUIET, resting=True, active=1)) is A.WORKING
 
 
+def test_an_open_run_whose_goal_was_deleted_is_held_until_it_returns() -> None:
+    now, why = standing(replace(QUIET, aimless=True, active=1))
+
+    assert now is A.HELD
+    assert "GOAL.md" in why
+    assert state(replace(QUIET, aimless=True, run=RunState.COMPLETED)) is A.COMPLETED
+
+
 def test_every_fact_counts() -> None:
     """A fact that changes nothing would be a promise forgotten."""
     changes = {
@@ -124,6 +132,7 @@ def test_every_fact_counts() -> None:
         "queued": True,
         "startable": True,
         "resting": True,
+        "aimless": True,
     }
     assert set(changes) == {field.name for field in fields(Facts)}
     for name, value in changes.items():

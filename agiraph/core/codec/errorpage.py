@@ -38,14 +38,15 @@ def log_words(path: PurePosixPath, problems: Sequence[Problem]) -> str:
     first = problems[0]
     key = f"{first.key}: " if first.key else ""
     more = f" (and {len(problems) - 1} more)" if len(problems) > 1 else ""
-    words = f"{key}found {first.found}, allowed: {first.allowed}{more}"
-    return f"{path}:{first.line}:{first.column}: {words}"
+    allowed = f", allowed: {first.allowed}" if first.allowed else ""
+    words = f"{key}{'found ' if allowed else ''}{first.found}{allowed}{more}"
+    place = f":{first.line}:{first.column}" if first.line else ""
+    return f"{path}{place}: {words}"
 
 
 def _item(problem: Problem) -> str:
     key = f", `{problem.key}`" if problem.key else ""
-    return (
-        f"- Line {problem.line}, column {problem.column}{key}\n"
-        f"  - found: {problem.found}\n"
-        f"  - allowed: {problem.allowed}"
-    )
+    place = f"Line {problem.line}, column {problem.column}{key}"
+    if not problem.allowed:  # the words say it all
+        return f"- {f'{place}: ' if problem.line else ''}{problem.found}"
+    return f"- {place}\n  - found: {problem.found}\n  - allowed: {problem.allowed}"

@@ -13,11 +13,11 @@ class Problem:
     """One thing in a file that cannot be accepted.
 
     Attributes:
-        line: where, from 1, counted in the whole file.
+        line: where, from 1, counted in the whole file; 0 where it is the file itself.
         column: where in that line, from 1.
         key: the setting, e.g. `limits.max_turns`; empty where there is none.
         found: what stands there.
-        allowed: what may stand there.
+        allowed: what may stand there; empty where `found` says it all.
     """
 
     line: int
