@@ -32,6 +32,7 @@ _MODULE_OF = {
     "resume": "say",
     "stop": "say",
     "archive": "care",
+    "adopt": "adopt",
     "check": "check",
     "models": "models",
     "version": "care",

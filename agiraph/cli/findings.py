@@ -13,6 +13,7 @@ from agiraph.core.codec import (
     Rejected,
     read_goal,
     read_identity,
+    read_owner,
     read_spec,
     read_tree_settings,
     spec_hash,
@@ -88,6 +89,8 @@ class Checker:
             yield from found
         if self._files.there(home.triggers):
             yield from self._read(home.triggers, read_triggers)[0]
+        if self._files.there(home.owner):
+            yield from self._read(home.owner, read_owner)[0]
         yield from self._plain(home)
         for name in self._files.files(home.dropbox):
             # A program is still writing what has such a name.

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from agiraph.cli.names import found
+from agiraph.cli.owner import elsewhere
 from agiraph.cli.read import Files, number, whole, words
 from agiraph.model import layout
 from agiraph.model.layout import Home, NodeFolder, RunFolder, WorkerFolder
@@ -162,11 +163,12 @@ def agent(files: Files, name: str, *, deep: bool = True) -> AgentView:
     """One agent of the tree; for `deep` see `tree`."""
     home = Home(name)
     facts = files.facts(home.status)
+    away = elsewhere(files, name)
     at_rest = words(facts, "status") in AT_REST
     run = newest_run(files, home) if deep or not at_rest else None
     return AgentView(
         name=name,
-        status=words(facts, "status") or "new",
+        status="elsewhere" if away else words(facts, "status") or "new",
         since=words(facts, "since"),
         run=run.name if run else words(facts, "run"),
         run_status=_run_status(files, run),
@@ -174,7 +176,7 @@ def agent(files: Files, name: str, *, deep: bool = True) -> AgentView:
         turns=whole(facts, "turns") or 0,
         tokens=whole(facts, "tokens"),
         cost_usd=number(facts, "cost_usd"),
-        waiting_for=words(facts, "waiting_for"),
+        waiting_for=away or words(facts, "waiting_for"),
         error=words(facts, "error"),
         paused=files.there(home.pause),
         stopping=files.there(home.stop),
