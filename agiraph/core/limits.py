@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 GOAL_BYTES: Final = 1024 * 1024
 INBOX_BYTES: Final = 8 * 1024 * 1024
 MESSAGE_BYTES: Final = 256 * 1024
+RESULT_SHOWN: Final = 24_000
 LOG_BYTES: Final = 256 * 1024 * 1024
 ANSWER_TOKENS: Final = 8192
 SMALLEST_ANSWER: Final = 512
@@ -30,6 +31,13 @@ BYTES_PER_TOKEN: Final = 3
 RETRY_FIRST: Final = 15.0
 RETRY_LAST: Final = 600.0
 CRASHES: Final = 3
+CRASH_PAUSE: Final = 1.0
+DISK_FLOOR: Final = 16 * 1024 * 1024
+DISK_ENOUGH: Final = 32 * 1024 * 1024
+FILES_FLOOR: Final = 16
+FILES_ENOUGH: Final = 64
+DISK_EVERY: Final = 5.0
+STARTS_WITHIN: Final = 300.0
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,6 +15,7 @@ class Message:
         sender: a worker's name, `coordinator`, `human` or `agiraph`.
         to: a worker's name, `coordinator`, `human` or `*`.
         ts: ISO 8601 with an offset.
+        readers: who was there when it was sent to everyone.
     """
 
     id: str
@@ -23,6 +24,7 @@ class Message:
     ts: str
     text: str
     urgent: bool = False
+    readers: tuple[str, ...] = ()
 
 
 class QuestionKind(Enum):

@@ -35,6 +35,7 @@ from agiraph.ports import Seat
 from agiraph.runtime import questions, runs
 from agiraph.runtime.asker import Asker, Spender
 from agiraph.runtime.loop import Loop
+from agiraph.runtime.mail import from_a_person
 from agiraph.runtime.material import Material, note_memory
 from agiraph.runtime.news import goal_id
 from agiraph.tools.registry import guidance_for, specs_for
@@ -177,11 +178,15 @@ class Coordinator:
     # --- places and parking
 
     async def ready(self) -> None:
-        """Wait while paused, and for a place among the runs at work."""
+        """Wait while paused or held, and for a place among the runs at work."""
         desk = self._desk
-        while desk.is_paused:
-            async with self._parked():
-                await desk.bell.until(lambda: not desk.is_paused)
+        while desk.is_paused or desk.hold:
+            if desk.is_paused:
+                async with self._parked():
+                    await desk.bell.until(lambda: not desk.is_paused)
+            elif hold := desk.hold:
+                async with self.held(hold):
+                    await desk.until_free(hold)
         await self._enter()
 
     async def _enter(self) -> None:
@@ -277,7 +282,7 @@ class Coordinator:
             await self._talk.append(line, flush=False)
         if mail:
             await self._talk.flush()
-            await self._desk.mail.taken(COORDINATOR, mail)
+            await self._desk.mail.taken(COORDINATOR, [each.id for each in mail])
 
     async def _brief(self) -> None:
         desk = self._desk
@@ -370,6 +375,8 @@ class Coordinator:
             if isinstance(line, AssistantLine) and not line.tool_calls:
                 return False
             if isinstance(line, UserLine) and line.sender == HUMAN:
+                return True
+            if isinstance(line, ToolLine) and any(map(from_a_person, line.ids)):
                 return True
         return False
 

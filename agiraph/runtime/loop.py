@@ -269,6 +269,8 @@ class Loop:
             ids=result.ids,
         )
         await self._talk.append(line, flush=bool(result.ids or result.ends))
+        if result.ids:
+            await self._desk.mail.taken(self._role.name, result.ids)
         await self._desk.records.trace(
             self._role.log,
             step="tool",

@@ -7,18 +7,21 @@ one file, so that neither can be on the disk without the other.
 
 from __future__ import annotations
 
+import asyncio
 import json
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING
 
 from agiraph.core.codec import message_name, read_message, write_message
 from agiraph.core.codec.report import Good
-from agiraph.core.limits import MESSAGE_BYTES
+from agiraph.core.excerpt import excerpt
+from agiraph.core.limits import INBOX_BYTES, MESSAGE_BYTES, RESULT_SHOWN
 from agiraph.errors import AgiraphError, NotThere
 from agiraph.model.event import EventType
 from agiraph.model.message import Message
 from agiraph.model.names import COORDINATOR, EVERYONE, HUMAN, folded
 from agiraph.model.node import Node, NodeState
+from agiraph.runtime.conversation import Conversation
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -54,9 +57,10 @@ class Mailroom:
         self._desk = desk
         self._run = ""
         self._number = 0
-        self._known: dict[str, Message] = {}
+        self._known: set[str] = set()
         self._waiting: dict[str, list[Message]] = {}
         self._later: dict[str, list[Message]] = {}
+        self._books = asyncio.Lock()
 
     def load(self) -> None:
         """Read the messages of the newest run; the receivers say what they have."""
@@ -64,48 +68,76 @@ class Mailroom:
         if desk.run is None or self._run == desk.run.name:
             return
         self._run = desk.run.name
-        self._number, self._known = 0, {}
+        self._number, self._known = 0, set()
         folder = desk.run_folder().messages
         try:
             entries = desk.world.reader.entries(folder)
         except NotThere:
             return
+        read: dict[str, frozenset[str]] = {}
         for entry in entries:
             number, _, _ = entry.name.partition("_")
             if number.isdigit():
                 self._number = max(self._number, int(number))
-                self._load_one(folder / entry.name)
+                self._load_one(folder / entry.name, read)
 
-    def _load_one(self, path: PurePosixPath) -> None:
+    def _load_one(self, path: PurePosixPath, read: dict[str, frozenset[str]]) -> None:
         reader = self._desk.world.reader
         try:
-            text = reader.read(path, limit=2 * MESSAGE_BYTES).decode()
+            text = reader.read(path, limit=2 * INBOX_BYTES).decode()
         except (AgiraphError, ValueError):
             return  # a person's or a sync tool's file; not ours to deliver
         found = read_message(text)
         if not isinstance(found, Good):
             return
         message = found.value
-        self._known[message.id] = message
-        for receiver in self._receivers(message):
-            self._queue(receiver, message)
+        self._known.add(message.id)
+        for name in _addressees(message):
+            if name not in read:
+                read[name] = self._read_by(name)
+            if message.id not in read[name]:
+                self._put_before(name, _bounded(message, path.name))
+
+    def _read_by(self, name: str) -> frozenset[str]:
+        """What a worker has read, as its conversation says."""
+        desk = self._desk
+        staff = desk.find_staff(name)
+        if staff is None:
+            return frozenset()
+        talk = Conversation(desk.world, desk.worker_folder(staff.name).conversation)
+        try:
+            talk.load()
+        except AgiraphError:
+            return frozenset()  # it is told where the worker takes up its work
+        return frozenset(talk.delivered)
 
     async def post(self, message: Message) -> None:
         """Write a message's file, once for its id, and put it before its readers."""
         desk = self._desk
         if message.id in self._known:
             return
+        if message.to == EVERYONE:
+            message = replace(message, readers=self._everyone(message.sender))
+        name = ""
         if desk.run is not None:
             self._number += 1
             name = message_name(self._number, message.sender, message.to)
             path = desk.run_folder().messages / name
             data = write_message(message).encode()
             await desk.world.durably(lambda: desk.world.pen.write(path, data))
-        self._known[message.id] = message
+        self._known.add(message.id)
         await self._announce(message)
-        for receiver in self._receivers(message):
-            self._queue(receiver, message)
+        for reader in _addressees(message):
+            self._put_before(reader, _bounded(message, name))
         desk.bell.ring()
+
+    def _everyone(self, sender: str) -> tuple[str, ...]:
+        """Who is there to read what is said to all; the person reads the outbox."""
+        staff = self._desk.staff.values()
+        names = [s.name for s in staff if not s.identity.retired]
+        return tuple(
+            name for name in (COORDINATOR, *names) if folded(name) != folded(sender)
+        )
 
     async def _announce(self, message: Message) -> None:
         desk = self._desk
@@ -124,19 +156,6 @@ class Mailroom:
     def _worker(self, name: str) -> str | None:
         return name if self._desk.find_staff(name) else None
 
-    def _receivers(self, message: Message) -> list[str]:
-        desk = self._desk
-        if message.to == HUMAN:
-            return []
-        if message.to != EVERYONE:
-            return [self.reader_of(message.to)]
-        everyone = [COORDINATOR]
-        for node in desk.nodes.values():
-            worker = node.status.worker
-            if worker and _in_hand(node) and node.status.since <= message.ts:
-                everyone.append(worker)
-        return [name for name in everyone if folded(name) != folded(message.sender)]
-
     def reader_of(self, name: str) -> str:
         """Who reads what is sent to a name: itself, or the coordinator for it."""
         if name == COORDINATOR:
@@ -148,16 +167,32 @@ class Mailroom:
         mine = (node for node in nodes if node.status.worker == staff.name)
         return staff.name if any(map(_in_hand, mine)) else COORDINATOR
 
+    def why_not(self, name: str) -> str:
+        """Why somebody does not read what is sent to it."""
+        staff = self._desk.find_staff(name)
+        if staff is None:
+            return f"there is no worker {name!r}"
+        retired = staff.identity.retired
+        return f"{staff.name} {'is retired' if retired else 'has no running node'}"
+
     def hand_over(self, worker: str) -> None:
         """A worker has ended its node: what it had not read goes to the coordinator."""
         for message in self._waiting.pop(folded(worker), []):
-            self._queue(COORDINATOR, message)
+            self._put_before(worker, message)
 
-    def _queue(self, receiver: str, message: Message) -> None:
-        self._waiting.setdefault(folded(receiver), []).append(message)
-        lost = message.to not in (COORDINATOR, EVERYONE, HUMAN)
-        if lost and folded(receiver) != folded(message.to):
-            self._later.setdefault(folded(message.to), []).append(message)
+    def _put_before(self, name: str, message: Message) -> None:
+        """To whom it was sent; else to the coordinator, and kept for the next brief.
+
+        What was said to everyone the coordinator has anyway, and what it said itself
+        it knows.
+        """
+        reader = self.reader_of(name)
+        if folded(reader) == folded(name):
+            self._waiting.setdefault(folded(name), []).append(message)
+            return
+        self._later.setdefault(folded(name), []).append(message)
+        if message.to != EVERYONE and message.sender != COORDINATOR:
+            self._waiting.setdefault(COORDINATOR, []).append(message)
 
     # --- reading
 
@@ -179,20 +214,19 @@ class Mailroom:
         mine = self._later.pop(folded(worker), [])
         return [message for message in mine if message.id not in known]
 
-    async def taken(self, reader: str, messages: Iterable[Message]) -> None:
+    async def taken(self, reader: str, ids: Iterable[str]) -> None:
         """Note that messages are recorded in the reader's conversation."""
-        desk = self._desk
-        ids = {message.id for message in messages}
+        desk, found = self._desk, frozenset(ids)
         mine = self._waiting.get(folded(reader), [])
-        mine[:] = [message for message in mine if message.id not in ids]
-        for message in ids:
+        for message in found & self._known:
             await desk.records.event(
                 EventType.MESSAGE_RECEIVED,
                 desk.where(worker=self._worker(reader)),
                 id=message,
                 by=reader,
             )
-        await self._prune(ids)
+        mine[:] = [message for message in mine if message.id not in found]
+        await self._prune(found)
 
     # --- what people wrote
 
@@ -206,17 +240,19 @@ class Mailroom:
             drafts: the messages; their ids are given here.
             memory: what the inbox's reading is to remember.
         """
-        state = self._read_accepted(source)
-        first = state.count + 1
-        if source.startswith(DROPPED):
-            # A name may come back when its record is long gone; the time does not.
-            first = int(self._desk.world.clock.now().timestamp() * 1000)
-        messages = [
-            replace(draft, id=f"{source}#{number}")
-            for number, draft in enumerate(drafts, first)
-        ]
-        new = Accepted(memory, (*state.waiting, *messages), state.count + len(messages))
-        await self._write_accepted(source, new)
+        async with self._books:
+            state = self._read_accepted(source)
+            first = state.count + 1
+            if source.startswith(DROPPED):
+                # A name may come back when its record is long gone; the time does not.
+                first = int(self._desk.world.clock.now().timestamp() * 1000)
+            messages = [
+                replace(draft, id=f"{source}#{number}")
+                for number, draft in enumerate(drafts, first)
+            ]
+            waiting = (*state.waiting, *messages)
+            new = Accepted(memory, waiting, state.count + len(messages))
+            await self._write_accepted(source, new)
         for message in messages:
             await self.post(message)
         return messages
@@ -233,6 +269,7 @@ class Mailroom:
         """
         for source in self._sources():
             for message in self._read_accepted(source).waiting:
+                self.load()  # it may have its file already, and its reader may have it
                 await self.post(message)
 
     def any_accepted(self) -> bool:
@@ -265,12 +302,13 @@ class Mailroom:
             found.append(str(path.relative_to(desk.home.path)))
         return found
 
-    async def _prune(self, ids: set[str]) -> None:
-        for source in sorted({i.partition("#")[0] for i in ids if "#" in i}):
-            state = self._read_accepted(source)
-            left = tuple(m for m in state.waiting if m.id not in ids)
-            if len(left) != len(state.waiting):
-                await self._write_accepted(source, replace(state, waiting=left))
+    async def _prune(self, ids: frozenset[str]) -> None:
+        for source in sorted({i.partition("#")[0] for i in ids if from_a_person(i)}):
+            async with self._books:
+                state = self._read_accepted(source)
+                left = tuple(m for m in state.waiting if m.id not in ids)
+                if len(left) != len(state.waiting):
+                    await self._write_accepted(source, replace(state, waiting=left))
 
     def _accepted(self, source: str) -> PurePosixPath:
         return self._desk.home.state / "accepted" / (source + ".json")
@@ -302,10 +340,7 @@ class Mailroom:
             return
         when = desk.world.clock.now().strftime("%Y-%m-%d %H:%M")
         entry = f"\n## {when} · {sender} {marker}\n\n{text.strip()}\n"
-        pen = desk.world.pen
-        await desk.world.durably(
-            lambda: pen.append(desk.home.outbox, entry.encode(), flush=True)
-        )
+        await desk.world.append(desk.home.outbox, entry.encode(), flush=True)
 
     def _outbox_tail(self) -> bytes:
         desk = self._desk
@@ -315,6 +350,26 @@ class Mailroom:
         size = 64 * 1024
         start = max(0, entry.size - size)
         return desk.world.reader.part(desk.home.outbox, offset=start, limit=size)
+
+
+def from_a_person(ident: str) -> bool:
+    """Whether an id is that of a message that came by an inbox."""
+    return "#" in ident
+
+
+def _addressees(message: Message) -> tuple[str, ...]:
+    """To whom it was sent, by name; the person reads the outbox instead."""
+    if message.to == EVERYONE:
+        return message.readers
+    return () if message.to == HUMAN else (message.to,)
+
+
+def _bounded(message: Message, file: str) -> Message:
+    """A message as a model is shown it: the file has the whole of a longer one."""
+    if len(message.text.encode()) <= MESSAGE_BYTES:
+        return message
+    kept = f"run/_messages/{file}" if file else "the person's own file"
+    return replace(message, text=excerpt(message.text, kept=kept, most=RESULT_SHOWN))
 
 
 def _in_hand(node: Node) -> bool:

@@ -118,11 +118,15 @@ class Worker:
     # --- parking
 
     async def ready(self) -> None:
-        """Wait while paused; hold a place among the workers and the runs."""
+        """Wait while paused or held; have a place among the workers and the runs."""
         desk = self._desk
-        while desk.is_paused:
-            async with self.shift.away():
-                await desk.bell.until(lambda: not desk.is_paused)
+        while desk.is_paused or desk.hold:
+            if desk.is_paused:
+                async with self.shift.away():
+                    await desk.bell.until(lambda: not desk.is_paused)
+            elif hold := desk.hold:
+                async with self.held(hold):
+                    await desk.until_free(hold)
         await self.shift.enter()
 
     @asynccontextmanager
@@ -130,6 +134,8 @@ class Worker:
         """Parked inside a tool: no place, no clock, and the board says why."""
         desk = self._desk
         human = state is NodeState.WAITING_FOR_HUMAN
+        held = state is NodeState.HELD
+        kind = EventType.NODE_HELD if held else EventType.NODE_WAITING
         async with self.shift.away():
             await desk.set_state(self._node, state, waiting_for=words)
             await desk.set_staff(
@@ -137,7 +143,7 @@ class Worker:
                 WorkerState.WAITING_FOR_HUMAN if human else WorkerState.BUSY,
                 self._node,
             )
-            await desk.records.event(EventType.NODE_WAITING, self.where(), words=words)
+            await desk.records.event(kind, self.where(), words=words)
             yield
         await desk.set_state(self._node, NodeState.RUNNING)
         await desk.set_staff(self._staff, WorkerState.BUSY, self._node)
@@ -148,7 +154,6 @@ class Worker:
         """Held: the node shows it until the context ends."""
         desk = self._desk
         desk.held[self._node] = words
-        await desk.records.event(EventType.NODE_HELD, self.where(), words=words)
         try:
             async with self.parked(NodeState.HELD, words):
                 yield
@@ -213,8 +218,11 @@ class Worker:
             text = brief_for(desk, self.node, self._staff, single=self.single)
         line = UserLine(desk.world.stamp(), text, Kind.BRIEF, "agiraph", (self.mark,))
         await talk.append(line, flush=True)
-        for message in desk.mail.for_brief(self.name, talk.delivered):
+        kept = desk.mail.for_brief(self.name, talk.delivered)
+        for message in kept:
             await self._deliver(message.id, message.sender, message.text)
+        await talk.flush()
+        await desk.mail.taken(self.name, [each.id for each in kept])
 
     async def _settle_open(self) -> None:
         """Give results to calls that a restart cut off after their effect was there."""
@@ -248,7 +256,7 @@ class Worker:
             await self._deliver(message.id, message.sender, message.text)
         if mail:
             await talk.flush()
-            await desk.mail.taken(self.name, mail)
+            await desk.mail.taken(self.name, [each.id for each in mail])
 
     async def _note_shown(self) -> None:
         """Record which version of the spec its worker knows."""

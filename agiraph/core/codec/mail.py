@@ -34,6 +34,8 @@ def write_message(message: Message) -> str:
     }
     if message.urgent:
         keys["urgent"] = True
+    if message.readers:
+        keys["readers"] = list(message.readers)
     return emit.page(keys, message.text)
 
 
@@ -49,6 +51,7 @@ def read_message(text: str) -> Good[Message] | Rejected:
         ts=top.get("ts", kinds.text, ""),
         text=page.body,
         urgent=top.get("urgent", kinds.flag, default=False),
+        readers=top.get("readers", kinds.many(kinds.text), ()),
     )
     return findings.rejected() if findings.problems else Good(message)
 

@@ -66,8 +66,7 @@ class SendMessage(Act):
         reader = self._desk.mail.reader_of(to)
         if reader != COORDINATOR:
             return "sent."
-        known = self._desk.find_staff(to) is not None
-        why = f"{to} has no running node" if known else f"there is no worker {to!r}"
+        why = self._desk.mail.why_not(to)
         if seat.worker is None:
             return f"{why}; it will see the message first in its next brief."
         return f"{why}; the coordinator has the message instead."
@@ -83,11 +82,10 @@ class CheckMessages(Act):
         return {}
 
     async def perform(self, intent: Intent, seat: Seat) -> ToolResult:
-        """Deliver what has come; the result's line records that it was delivered."""
+        """Show what has come; it is delivered once the result is recorded."""
         mail = self._desk.mail.waiting(seat.who, self._talk.delivered)
         if not mail:
             return ToolResult("no new messages.")
-        await self._desk.mail.taken(seat.who, mail)
         text = "\n\n".join(mail_text(m.sender, m.text, urgent=m.urgent) for m in mail)
         return ToolResult(text, ids=tuple(message.id for message in mail))
 
