@@ -160,9 +160,11 @@ class Look:
 
 
 def newest_run(reader: Reader, home: Home) -> str | None:
-    """The name of the agent's newest run."""
+    """The name of the agent's newest run; a folder without a record is none."""
     try:
         names = [e.name for e in reader.entries(home.runs) if e.name[0] != "."]
     except NotThere:
         return None
-    return max(names, default=None)
+    names.sort(reverse=True)
+    recorded = (n for n in names if reader.entry(home.run(n).record) is not None)
+    return next(recorded, None)

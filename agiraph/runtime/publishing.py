@@ -32,6 +32,9 @@ async def publish(desk: Desk, deliverable: Deliverable) -> None:
         ToolRefused: there is nothing in `scratch/`.
     """
     folder = desk.node_folder(deliverable.node)
+    before = desk.nodes[deliverable.node].status
+    if before.state is NodeState.COMPLETED and not has_content(desk, folder.scratch):
+        return  # a crash came after the record
     await swap(desk, folder.scratch, folder.published)
     material = Material(desk.world.reader, desk.home)
     status = desk.nodes[deliverable.node].status

@@ -41,13 +41,15 @@ def number_of(name: str) -> int | None:
 
 async def ask(desk: Desk, question: Question) -> None:
     """Write the question's file, tell the person, keep it open; once for its number."""
-    if question.number in desk.answered:
-        return
+    is_answered = question.number in desk.answered
     path = desk.home.question(question.number)
-    await desk.world.durably(lambda: _make(desk, question))
-    desk.questions[question.number] = question
+    if not is_answered:
+        await desk.world.durably(lambda: _make(desk, question))
+        desk.questions[question.number] = question
     text = f"{question.text}\n\nAnswer in `{path}` or write `{question.id}: …`."
     await desk.mail.to_outbox(question.sender, text, question.id)
+    if is_answered:
+        return
     await desk.records.event(
         EventType.HUMAN_QUESTION,
         desk.where(question.node, _asker(desk, question)),

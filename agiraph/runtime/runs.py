@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from agiraph.core.board import state
-from agiraph.errors import NotThere
+from agiraph.errors import AgiraphError, NotThere
 from agiraph.model.event import EventType
 from agiraph.model.run import Contract, Run, RunState, Stage
 from agiraph.runtime import publishing
@@ -48,9 +48,17 @@ def _next_name(desk: Desk) -> str:
     except NotThere:
         names = set()
     number = 1
-    while f"{today}-{number:02d}" in names:
+    while (name := f"{today}-{number:02d}") in names and not _is_empty(desk, name):
         number += 1
-    return f"{today}-{number:02d}"
+    return name
+
+
+def _is_empty(desk: Desk, name: str) -> bool:
+    """Whether a crash came between a run's folder and its record."""
+    try:
+        return not desk.world.reader.entries(desk.home.run(name).path)
+    except AgiraphError:
+        return False
 
 
 async def reopen(desk: Desk) -> None:

@@ -60,7 +60,7 @@ async def take_on(desk: Desk, identity: Identity, text: str) -> Staff:
             await desk.set_staff(known, WorkerState.STOPPED, None)
         desk.bell.ring()
         return known
-    staff = Staff(identity, text=text, deeds=_deeds(desk, identity.name))
+    staff = Staff(identity, text=text, deeds=deeds_of(desk, identity.name))
     state = WorkerState.STOPPED if identity.retired else WorkerState.IDLE
     await desk.set_staff(staff, state, None)
     await desk.records.event(
@@ -117,8 +117,8 @@ async def retire(desk: Desk, staff: Staff) -> None:
     await desk.records.event(EventType.WORKER_STOPPED, desk.where(worker=staff.name))
 
 
-async def remember(desk: Desk, staff: Staff, node: str, learned: str) -> None:
-    """Add a finished node to a worker's history, and what it learned to its memory."""
+async def remember(desk: Desk, staff: Staff, node: str) -> None:
+    """Add a finished node to a worker's history, once."""
     folder, status = desk.worker_folder(staff.name), desk.nodes[node].status
     deed = Deed(node, desk.nodes[node].title, status.summary)
     if deed not in staff.deeds:
@@ -129,18 +129,21 @@ async def remember(desk: Desk, staff: Staff, node: str, learned: str) -> None:
         await desk.world.durably(
             lambda: desk.world.pen.write(folder.history, text.encode() + b"\n")
         )
-    if learned:
-        old = Material(desk.world.reader, desk.home).text(folder.memory)
-        new = f"{old.rstrip()}\n\n## After {node}\n\n{learned.strip()}\n".lstrip()
-        await desk.world.durably(
-            lambda: desk.world.pen.write(folder.memory, new.encode())
-        )
-        await desk.records.event(
-            EventType.MEMORY_WRITTEN, desk.where(node, staff.name), path="memory.md"
-        )
 
 
-def _deeds(desk: Desk, worker: str) -> list[Deed]:
+async def learn(desk: Desk, staff: Staff, node: str, learned: str) -> None:
+    """Add what a worker learned to its memory."""
+    folder = desk.worker_folder(staff.name)
+    old = Material(desk.world.reader, desk.home).text(folder.memory)
+    new = f"{old.rstrip()}\n\n## After {node}\n\n{learned.strip()}\n".lstrip()
+    await desk.world.durably(lambda: desk.world.pen.write(folder.memory, new.encode()))
+    await desk.records.event(
+        EventType.MEMORY_WRITTEN, desk.where(node, staff.name), path="memory.md"
+    )
+
+
+def deeds_of(desk: Desk, worker: str) -> list[Deed]:
+    """What a worker's history says that it has done."""
     path = desk.worker_folder(worker).history
     try:
         entries = json.loads(desk.world.reader.read(path, limit=GOAL_BYTES))

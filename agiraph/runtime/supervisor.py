@@ -332,7 +332,8 @@ class Supervisor:
 
     async def _after(self, worker: Worker, staff: Staff, node: str) -> None:
         """What the worker carries on: its history, and what it learned."""
-        learned = ""
+        await staffing.remember(self._desk, staff, node)
         if self._desk.settings.reflection and not worker.single:
             learned = await worker.look_back()
-        await staffing.remember(self._desk, staff, node, learned)
+            if learned:
+                await staffing.learn(self._desk, staff, node, learned)

@@ -1,0 +1,124 @@
+"""One point of a sweep: a scenario, a crash in it, and whether all went on as it must."""
+
+from __future__ import annotations
+
+import shutil
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from tests.crash.doomed import Doomed
+from tests.crash.invariants import check_crashed, check_end, check_recorded
+from tests.crash.scenarios import AGENT
+from tests.support.model_server import ModelServer
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.crash.scenarios import Scenario
+
+LONGEST = 40.0  # seconds until a run must have come to its end
+LOOK = 0.02
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How a point went.
+
+    Attributes:
+        struck: whether the fault came; False when the run had fewer calls.
+        place: the call and the path that it struck.
+    """
+
+    struck: bool
+    place: str = ""
+
+
+class Play:
+    """Plays a scenario on one tree, over as many lives of the daemon as it takes."""
+
+    def __init__(self, scenario: Scenario, home: Path) -> None:
+        self.scenario = scenario
+        self.server = ModelServer(scenario.script(home / "effects"))
+        self.server.__enter__()
+        self.daemon = Doomed(home, self.server.environment())
+        (self.daemon.root / AGENT / "inputs").mkdir(parents=True)
+        self._left = list(scenario.deeds)
+
+    def close(self) -> None:
+        self.daemon.kill()
+        self.server.stop()
+
+    def until_end(self) -> bool:
+        """Do what a person does until the run has ended; False when the daemon died."""
+        deadline = time.monotonic() + LONGEST
+        while time.monotonic() < deadline:
+            if self.daemon.dead:
+                return False
+            if not self._step() and self._ended():
+                return True
+            time.sleep(LOOK)
+        raise AssertionError(f"it came to no end\n{self.daemon.told()}")
+
+    def _step(self) -> bool:
+        """Whether a deed is left."""
+        while self._left:
+            deed = self._left[0]
+            try:
+                now = deed.fact(self.daemon)
+            except FileNotFoundError:
+                now = False
+            if not now:
+                return True
+            self._left.pop(0)  # first: a daemon that dies of it does not undo it
+            deed.do(self.daemon)
+        return False
+
+    def _ended(self) -> bool:
+        try:
+            return self.daemon.state(AGENT) in ("completed", "failed", "broken")
+        except (OSError, ValueError):
+            return False
+
+
+def run_point(
+    scenario: Scenario, home: Path, fault: dict[str, Any], *, forget: bool
+) -> Outcome:
+    """Let the daemon die at one call, start it again, and check everything.
+
+    Args:
+        forget: delete `.agiraph/` before the restart.
+
+    Raises:
+        AssertionError: a promise was broken.
+    """
+    log = home / "calls.log"
+    fault = {**fault, "log": str(log)}
+    if scenario.arm:
+        fault["arm"] = str(home / scenario.arm)
+    play = Play(scenario, home)
+    daemon = play.daemon
+    try:
+        daemon.begin(fault)
+        if play.until_end():
+            daemon.terminate()
+        code = daemon.bury()
+        copy = daemon.snapshot("crashed")
+        check_crashed(copy, play.server, home / "effects")
+        if forget:
+            shutil.rmtree(daemon.root / ".agiraph", ignore_errors=True)
+        daemon.start()
+        assert play.until_end(), f"it died by itself: {daemon.told()}"
+        assert daemon.stop() == 0, daemon.told()
+        check_recorded(copy, daemon)
+        check_end(scenario, daemon, play.server, kills=1)
+    finally:
+        play.close()
+    return Outcome(code == -9, struck_at(log))
+
+
+def struck_at(log: Path) -> str:
+    """The call that was struck, by the injector's own record."""
+    lines = log.read_text().splitlines() if log.exists() else []
+    struck = [line for line in lines if line.endswith(" FAULT")]
+    return struck[-1].removesuffix(" FAULT") if struck else ""
