@@ -31,6 +31,7 @@ class StatusPage:
         self._desk = desk
         self._shown: tuple[object, ...] = ()
         self._state: AgentState | None = None
+        self._told: AgentState | None = None
         self._since = ""
         self._written = -COUNTERS_EVERY
         self._spent = desk.spend
@@ -66,19 +67,24 @@ class StatusPage:
                 lambda: desk.world.pen.write(desk.home.status, page)
             )
         except NotThere:
-            return  # the home is gone; so is its page
+            pass  # the home is gone; so is its page
+        self._tell(state)
+
+    def _tell(self, state: AgentState) -> None:
+        """Say the new state, once the page says it: hearing it may end the daemon."""
+        if state is not self._told:
+            self._told = state
+            self._desk.world.stands(self._desk.agent, state)
 
     def _elsewhere(self) -> None:
         """The page is written where the agent is run; here it is only told."""
-        if self._state is not AgentState.ELSEWHERE:
-            self._state = AgentState.ELSEWHERE
-            self._desk.world.stands(self._desk.agent, self._state)
+        self._state = AgentState.ELSEWHERE
+        self._tell(self._state)
 
     async def _changed(self, state: AgentState) -> None:
         desk, before = self._desk, self._state
         self._state = state
         self._since = desk.world.stamp()
-        desk.world.stands(desk.agent, state)
         if state in _EVENTS:
             await desk.records.event(_EVENTS[state], desk.where())
         elif before in _EVENTS:

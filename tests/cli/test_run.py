@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 import threading
 import time
 from contextlib import contextmanager
@@ -117,3 +119,23 @@ def test_an_agent_without_a_goal_is_not_run(run: Run, root: Path) -> None:
     (root / "news" / "GOAL.md").unlink()
     assert run("run", "news").exit_code == 3
     assert run("run", "nothing").exit_code == 3
+
+
+def _alone(tree: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    """`agiraph run` without a daemon, as a process of its own."""
+    return subprocess.run(
+        [sys.executable, "-m", "agiraph", "run", "--agents", str(tree), *words],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+
+
+def test_a_run_that_ends_has_said_on_disk_how_it_stands(tmp_path: Path) -> None:
+    tree = write(tmp_path, {"a/GOAL.md": "---\nmodel: nobody/has-it\n---\nGo.\n"})
+    told = _alone(tree, "a")
+    assert told.returncode == 6
+    page = (tree / "a/_status.md").read_text()
+    assert "status: held" in page
+    assert "No provider is called 'nobody'" in page
