@@ -38,7 +38,7 @@ _SAID = {
     EventType.WORKER_STOPPED: "worker {worker} retired",
     EventType.MESSAGE_SENT: "message from {from} to {to}",
     EventType.MESSAGE_RECEIVED: "message read by {by}",
-    EventType.TOOL_CALLED: "{who} calls {tool}",
+    EventType.TOOL_CALLED: "{who} calls {tool} {about}",
     EventType.TOOL_RESULT: "{who} has the result of {tool}{failed}",
     EventType.HUMAN_QUESTION: "{who} asks {id}: {text}",
     EventType.HUMAN_RESPONSE: "{id} is answered: {text}",
@@ -65,6 +65,38 @@ QUIET = frozenset(
 )
 
 
+# Why work stands still, and what to do about it, is said whole.
+_WHOLE = frozenset(
+    {
+        EventType.AGENT_HELD,
+        EventType.AGENT_FAILED,
+        EventType.NODE_HELD,
+        EventType.NODE_FAILED,
+        EventType.BUDGET_REACHED,
+        EventType.FILE_ERROR,
+        EventType.HUMAN_QUESTION,
+    }
+)
+_LINE = 200
+_MOST = 2000
+
+# What a call is about, for most tools in one word: the first of these it was given.
+_ABOUT = (
+    "path",
+    "command",
+    "ref_name",
+    "query",
+    "node_id",
+    "worker_id",
+    "id",
+    "title",
+    "name",
+    "to",
+    "question",
+)
+_ABOUT_SIZE = 60
+
+
 class _Known(dict[str, str]):
     def __missing__(self, key: str) -> str:
         return ""
@@ -78,8 +110,25 @@ def narrate(event: Event) -> str:
     known["worker"] = event.worker or ""
     known["who"] = event.worker or "coordinator"
     known["failed"] = " (an error)" if _failed(event.data) else ""
+    known["path"] = known["path"].removeprefix(f"{event.agent}/")
+    if known["title"] == known["node"]:
+        known["title"] = ""
     words = _SAID[event.type].format_map(known)
-    return shortened(" ".join(words.split()).rstrip(": "), 200)
+    size = _MOST if event.type in _WHOLE else _LINE
+    return shortened(" ".join(words.split()).rstrip(": "), size)
+
+
+def about(arguments: JsonObject) -> str:
+    """What a tool was called about, short: its path, its command, its node.
+
+    Args:
+        arguments: of the call, as the model gave them; anything may be missing.
+    """
+    for key in _ABOUT:
+        said = arguments.get(key)
+        if isinstance(said, str) and said.strip():
+            return shortened(" ".join(said.split()), _ABOUT_SIZE)
+    return ""
 
 
 def _failed(data: JsonObject) -> bool:

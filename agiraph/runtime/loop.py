@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Protocol
 from agiraph import prompts
 from agiraph.core import turn as rules
 from agiraph.core.brief import notice
+from agiraph.core.narration import about
 from agiraph.errors import AgiraphError, NotThere, ToolRefused
 from agiraph.model.conversation import (
     AssistantLine,
@@ -18,6 +19,7 @@ from agiraph.model.conversation import (
 )
 from agiraph.model.event import EventType
 from agiraph.model.tool import Effect, ToolResult
+from agiraph.runtime.conversation import ENDINGS
 from agiraph.runtime.records import preview
 from agiraph.tools.registry import check_arguments, spec_named
 
@@ -111,6 +113,17 @@ class Loop:
         await self._talk.flush()
         return deed
 
+    async def settle(self) -> None:
+        """Give the calls that a restart cut off their results, and ask nothing."""
+        state, deed = await self._begin(0, None)
+        while isinstance(deed, rules.Act | rules.Skip):
+            if isinstance(deed, rules.Skip):
+                await self._skip(deed)
+                state, deed = rules.after_skip(state, deed)
+            else:
+                state, deed = rules.step(state, await self._act(deed))
+        await self._talk.flush()
+
     async def _begin(
         self, turns: int, max_turns: int | None
     ) -> tuple[rules.Turn, rules.Deed]:
@@ -183,7 +196,13 @@ class Loop:
             return rules.Interrupted()
         step = self._step(act.index)
         records, where = self._desk.records, self._role.where()
-        await records.event(EventType.TOOL_CALLED, where, tool=act.call.name, step=step)
+        await records.event(
+            EventType.TOOL_CALLED,
+            where,
+            tool=act.call.name,
+            step=step,
+            about=about(act.call.arguments or {}),
+        )
         try:
             result = await self._result(step, act.call)
         except asyncio.CancelledError:
@@ -236,17 +255,26 @@ class Loop:
             intent = await tool.prepare(arguments, seat)
             return await tool.perform({**arguments, **intent}, seat)
         known = self._desk.journal.intent(step)
-        if known is not None and known.get("run") != seat.run:
-            return ToolResult(
-                "not done: the run that it was about has ended", error=True
-            )
         if known is not None and tool.effect is Effect.OUTSIDE:
             return ToolResult(prompts.words("interrupted"), error=True)
+        if known is not None and not self._is_about(known, seat, tool):
+            return ToolResult(
+                "cut off: the run that this was about has ended; look whether it was "
+                "done",
+                error=True,
+            )
         if known is not None:
             return await tool.perform({**arguments, **known}, seat)
         intent = {"run": seat.run, **await tool.prepare(arguments, seat)}
         await self._desk.journal.intend(step, tool.spec.name, _new(intent, arguments))
         return await self._guarded(tool, {**arguments, **intent}, seat)
+
+    def _is_about(self, known: Intent, seat: Seat, tool: Tool) -> bool:
+        """Whether an intent is about the run that is open, or that it has ended."""
+        run = self._desk.run
+        if tool.spec.name in ENDINGS and run is not None:
+            return known.get("run") == run.name
+        return known.get("run") == seat.run
 
     async def _guarded(self, tool: Tool, intent: Intent, seat: Seat) -> ToolResult:
         if tool.effect is not Effect.OUTSIDE:
