@@ -28,6 +28,8 @@ _LONG_QUIET: Final = 60.0  # then one net is enough: each costs 0.1 % of a core
 _ROOT_CHECK: Final = 5.0
 _BLIND_HINT: Final = 2.0
 _ARM_TRIES: Final = 4
+_ARM_SHARE: Final = 10.0  # arming takes a tenth of the time at most
+_ARM_WAIT: Final = 1.0
 
 
 class Minder:
@@ -56,6 +58,7 @@ class Minder:
         self._root: Identity | None = None
         self._trouble = Trouble()
         self._armed_at = 0.0
+        self._arm_next = 0.0
         self._root_due = 0.0
         self._blind_due = 0.0
         self._wake = threading.Event()
@@ -100,7 +103,10 @@ class Minder:
     def _patience(self) -> float:
         if self._trouble.blind:
             return min(_BLIND_HINT, self._trouble.wait(time.monotonic()))
-        return _DRAIN if self._leaving else _ROOT_CHECK
+        patience = _DRAIN if self._leaving else _ROOT_CHECK
+        if self._wanted.has_news:
+            patience = min(patience, max(0.0, self._arm_next - time.monotonic()))
+        return patience
 
     def _round(self, now: float) -> None:
         self._let_go(now)
@@ -110,7 +116,8 @@ class Minder:
         if self._trouble.blind:
             self._grope(now)
             return
-        self._arm_new(now)
+        if now >= self._arm_next:
+            self._arm_new(now)
         self._tidy(now)
 
     def _grope(self, now: float) -> None:
@@ -210,7 +217,18 @@ class Minder:
         return here is None or any(net.holds(path, here) for net in nets)
 
     def _net(self, paths: Callable[[], set[str]]) -> Net | None:
-        """Arm; a folder that goes away in between is left out. None: went blind."""
+        """Arm; a folder that goes away in between is left out. None: went blind.
+
+        Arming holds up all other threads, so many folders that come one by one, as
+        at the start of a large tree, are armed in ever larger portions.
+        """
+        began = time.monotonic()
+        net = self._try_net(paths)
+        now = time.monotonic()
+        self._arm_next = now + min(_ARM_SHARE * (now - began), _ARM_WAIT)
+        return net
+
+    def _try_net(self, paths: Callable[[], set[str]]) -> Net | None:
         words = ""
         for _ in range(_ARM_TRIES):
             found = {path: identity_of(path) for path in paths()}

@@ -38,6 +38,11 @@ class Wanted:
         with self._lock:
             self._spoke.update(group for group in groups if group in self._folders)
 
+    @property
+    def has_news(self) -> bool:
+        """Whether a group spoke since `lately` was called."""
+        return bool(self._spoke)
+
     def lately(self) -> dict[str, tuple[str, ...]]:
         """The folders of the groups that spoke since the last call."""
         with self._lock:
