@@ -28,6 +28,7 @@ from agiraph.tree.lease import ignore_lease_signals
 from agiraph.tree.lock import TreeLock
 from agiraph.tree.pen import DiskPen
 from agiraph.tree.reader import DiskReader
+from agiraph.tree.room import RealDisk
 from agiraph.tree.templates import template
 from agiraph.tree.whereabouts import DiskWhereabouts
 from agiraph.watcher import FolderWatch
@@ -117,6 +118,7 @@ class Daemon:
             shell=LocalShell(Beneath(self._root), self._pen, environment),
             models=self._catalog,
             whereabouts=DiskWhereabouts.of(self._root, environment),
+            disk=RealDisk(self._root),
             ledger=Ledger(),
             runs=Places(bell, lambda: world.settings.max_agents),
             bell=bell,

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from datetime import datetime, tzinfo
     from pathlib import PurePosixPath
 
+    from agiraph.core.room import Room
     from agiraph.model.agent import Permissions
     from agiraph.model.conversation import Answer, Request
     from agiraph.model.owner import Old, Owner, Spot
@@ -235,14 +236,6 @@ class Whereabouts(Protocol):
 
     def old(self, found: Owner, agent: str) -> Old:
         """What stands at the home that an owner file of an agent here names."""
-
-
-@dataclass(frozen=True, slots=True)
-class Room:
-    """What a disk has left: bytes, and names for new files; None is unknown."""
-
-    bytes: int | None
-    files: int | None
 
 
 class Disk(Protocol):

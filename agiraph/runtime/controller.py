@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from agiraph.core.codec import read_tree_settings
 from agiraph.core.codec.report import Good, Problem, Rejected
-from agiraph.core.limits import GOAL_BYTES
+from agiraph.core.limits import DISK_EVERY, GOAL_BYTES
 from agiraph.errors import AgiraphError
 from agiraph.model.agent import TreeSettings
 from agiraph.model.layout import PAUSE, ROOT, SETTINGS, Home
@@ -90,10 +90,12 @@ class Controller:
         """Watch, scan, and go on until `stop` is set; then end everything cleanly."""
         try:
             async with asyncio.TaskGroup() as self._group:
+                self._world.look_at_disk()
                 self._watch.folders("", (ROOT,))
                 self._group.create_task(self._hints(), name="hints")
                 self._group.create_task(self._pace(), name="pace")
                 self._group.create_task(self._rescan(), name="rescan")
+                self._group.create_task(self._mind_the_disk(), name="disk")
                 self._group.create_task(_until(stop), name="until the end")
         except* _Stopped:
             pass
@@ -173,6 +175,11 @@ class Controller:
             took = sum(seat.took for seat in self._seats.values())
             took += clock.monotonic() - started
             pause = max(RESCAN_SECONDS, RESCAN_SHARE * took)
+
+    async def _mind_the_disk(self) -> None:
+        while True:
+            await self._world.clock.sleep(DISK_EVERY)
+            self._world.look_at_disk()
 
     # --- the root
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from agiraph.core.codec import line_from_json, line_to_json
 from agiraph.core.limits import LOG_BYTES
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from agiraph.runtime.world import World
 
 
+_TAIL = 256 * 1024
 ENDINGS = frozenset({"publish", "finish", "checkpoint"})
 
 
@@ -67,9 +68,7 @@ class Conversation:
         """Add a line to the file, then to what is in memory."""
         text = json.dumps(line_to_json(line), ensure_ascii=False, separators=(",", ":"))
         data = text.encode("utf-8", "surrogatepass") + b"\n"
-        await self._world.durably(
-            lambda: self._world.pen.append(self._path, data, flush=flush)
-        )
+        await self._world.append(self._path, data, flush=flush)
         self._take(line, len(data))
 
     async def flush(self) -> None:
@@ -112,6 +111,27 @@ class Conversation:
                 break
         return (), 0
 
+    def is_cut_off(self) -> bool:
+        """Whether the file ends in an answer with a call that has no result.
+
+        Only its end is read: this is asked of every agent at each start.
+        """
+        try:
+            entry = self._world.reader.entry(self._path)
+            start = max(0, (entry.size if entry else 0) - _TAIL)
+            tail = self._world.reader.part(self._path, offset=start, limit=_TAIL)
+        except NotThere:
+            return False
+        results = 0
+        for text in reversed(tail.split(b"\n")[1 if start else 0 :]):
+            line = _role_of(text)
+            if line.get("role") == "assistant":
+                return len(line.get("tool_calls", ())) > results
+            results += line.get("role") == "tool"
+            if line.get("role") in ("user", "system"):
+                return False
+        return False
+
     def has_ended(self, done: int) -> bool:
         """Whether one of the last results ended the work that its calls were for."""
         results = self.lines[len(self.lines) - done :]
@@ -129,6 +149,14 @@ class Conversation:
             elif isinstance(line, UserLine) and mark in line.ids:
                 break
         return count
+
+
+def _role_of(text: bytes) -> dict[str, Any]:
+    try:
+        found = json.loads(text)
+    except ValueError:
+        return {}
+    return found if isinstance(found, dict) else {}
 
 
 def _canonical(line: Spoken) -> Spoken:

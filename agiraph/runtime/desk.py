@@ -36,12 +36,14 @@ class Staff:
 
     Attributes:
         node: the node in its hands; None when it is idle.
+        left: the node that it had in hand when the daemon ended, until that is settled.
         text: the accepted identity.md.
     """
 
     identity: Identity
     state: WorkerState = WorkerState.IDLE
     node: str | None = None
+    left: str | None = None
     text: str = ""
     deeds: list[Deed] = field(default_factory=list)
 
@@ -62,6 +64,7 @@ class Desk:
         self.world = world
         self.home = home
         self.bell = Bell(world.clock)
+        world.bells.add(self.bell)
         self.journal = Journal(world, home)
         self.records = Records(world, home)
         self.places = Places(self.bell, lambda: self.settings.max_workers)
@@ -87,6 +90,7 @@ class Desk:
         self.elsewhere = ""
         self.bad_goal = ""
         self.unsettled = False
+        self.cut_off = False
         self._error, self._failed_at = "", -1
         self.revision = 0
         self.version = 0
@@ -134,7 +138,11 @@ class Desk:
     @property
     def hold(self) -> str:
         """Why nothing new may start here, beside a pause; empty when it may."""
-        return "; ".join(self.holds.values())
+        return "; ".join(self.holds.values()) or self.world.hold
+
+    async def until_free(self, hold: str) -> None:
+        """Wait until another hold is there, or none."""
+        await self.bell.until(lambda: self.hold != hold)
 
     @property
     def run_open(self) -> bool:

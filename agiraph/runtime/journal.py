@@ -62,9 +62,7 @@ class Journal:
     async def _add(self, entry: JsonObject) -> None:
         line = json.dumps({"ts": self._world.stamp(), **entry}, ensure_ascii=False)
         data = line.encode() + b"\n"
-        await self._world.durably(
-            lambda: self._world.pen.append(self._path, data, flush=True)
-        )
+        await self._world.append(self._path, data, flush=True)
 
     def _load(self) -> None:
         if self._read:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from agiraph.core.codec import event_to_json, usage_line
 from agiraph.core.limits import PREVIEW
-from agiraph.errors import Full, NotThere, ReadOnly
+from agiraph.errors import DiskRefused, NotThere
 from agiraph.model.event import Event, EventType
 from agiraph.model.usage import ModelCall
 
@@ -77,7 +77,7 @@ class Records:
         text = json.dumps(entry, ensure_ascii=False)
         try:
             await self._world.pen.append(path, text.encode() + b"\n", flush=False)
-        except (Full, ReadOnly, NotThere) as fault:
+        except (DiskRefused, NotThere) as fault:
             self._world.remark(f"{path} could not be written: {fault}")
 
 

@@ -13,6 +13,7 @@ from agiraph.core.standing import Facts, standing
 from agiraph.errors import NotThere
 from agiraph.model.agent import AgentState, AgentStatus, Permission
 from agiraph.model.event import EventType
+from agiraph.model.names import COORDINATOR
 
 if TYPE_CHECKING:
     from agiraph.runtime.desk import Desk
@@ -164,6 +165,13 @@ def permissions_note(desk: Desk) -> str:
     return "; ".join(notes)
 
 
+def _holds(desk: Desk) -> dict[str, str]:
+    """What holds the agent; what holds the tree shows where there is work to do."""
+    if not desk.world.hold or not (desk.run_open or desk.mail.has(COORDINATOR)):
+        return desk.holds
+    return {**desk.holds, "tree": desk.world.hold}
+
+
 def facts(desk: Desk) -> Facts:
     """What the agent's standing is worked out from."""
     return Facts(
@@ -171,7 +179,7 @@ def facts(desk: Desk) -> Facts:
         paused=desk.is_paused,
         run=desk.run.state if desk.run else None,
         active=len(desk.active),
-        held={**desk.held, **desk.holds},
+        held={**desk.held, **_holds(desk)},
         questions=tuple(question.id for question in desk.questions.values()),
         queued=desk.world.runs.waits(desk.agent),
         startable=bool(board.startable(desk.nodes, desk.hands())),

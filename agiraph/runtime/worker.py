@@ -88,6 +88,16 @@ class Worker:
         finally:
             self.shift.leave()
 
+    async def settle(self) -> None:
+        """After a restart behind its node's end: what was left open gets its result."""
+        prefix = self._talk.prefix
+        if prefix is None or prefix.node != self._node:
+            return
+        try:
+            await Loop(self._desk, self._talk, self).settle()
+        finally:
+            self.shift.leave()
+
     # --- who it is
 
     def loop_name(self) -> str:
@@ -145,6 +155,8 @@ class Worker:
             )
             await desk.records.event(kind, self.where(), words=words)
             yield
+        if self.node.status.state is NodeState.CANCELLED:
+            await desk.bell.until(lambda: False)  # until the supervisor ends it
         await desk.set_state(self._node, NodeState.RUNNING)
         await desk.set_staff(self._staff, WorkerState.BUSY, self._node)
         await desk.records.event(EventType.NODE_RESUMED, self.where())

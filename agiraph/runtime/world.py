@@ -5,17 +5,20 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TYPE_CHECKING
+from weakref import WeakSet
 
-from agiraph.errors import Full, ReadOnly
+from agiraph.core.room import crowded
+from agiraph.errors import DiskRefused, Full
 from agiraph.model.agent import TreeSettings
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
+    from pathlib import PurePosixPath
 
     from agiraph.model.agent import AgentState
     from agiraph.model.event import Event
     from agiraph.model.owner import Owner
-    from agiraph.ports import Clock, Models, Pen, Reader, Shell, Whereabouts
+    from agiraph.ports import Clock, Disk, Models, Pen, Reader, Shell, Whereabouts
     from agiraph.runtime.bell import Bell
     from agiraph.runtime.ledger import Ledger
     from agiraph.runtime.places import Places
@@ -32,7 +35,9 @@ class World:
         remark: tells the daemon's log a sentence that is no event.
         trace: keeps the trace of a bug, where a person may find it.
         paused: whether the tree's PAUSE file is there.
-        trouble: why nothing can be written now; empty when all is well.
+        trouble: why something cannot be written now; empty when all is well.
+        crowded: why the disk takes no new work; empty when there is room.
+        bells: of the agents; whoever waits there hears of what holds for all.
         runs: places for the runs at work at once.
         stands: is told of each agent's new state.
         heirs: which agent has taken over a record whose home is gone.
@@ -45,6 +50,7 @@ class World:
     shell: Shell
     models: Models
     whereabouts: Whereabouts
+    disk: Disk
     ledger: Ledger
     runs: Places
     bell: Bell
@@ -57,6 +63,9 @@ class World:
     heirs: dict[Owner, str] = field(default_factory=dict)
     paused: bool = False
     trouble: str = ""
+    crowded: str = ""
+    bells: WeakSet[Bell] = field(default_factory=WeakSet)
+    _refused: list[DiskRefused] = field(default_factory=list)
 
     def stamp(self) -> str:
         """Now, as files have it: ISO 8601 with an offset, to the millisecond."""
@@ -71,20 +80,65 @@ class World:
         then = datetime.fromtimestamp(moment, self.clock.zone())
         return then.strftime("%Y-%m-%d")
 
+    @property
+    def hold(self) -> str:
+        """Why nothing new may start in the whole tree; empty when it may."""
+        full = any(isinstance(fault, Full) for fault in self._refused)
+        return self.crowded or (self.trouble if full else "")
+
+    def look_at_disk(self) -> None:
+        """Park everything where the disk is nearly full; wake it where it is not."""
+        words = crowded(self.disk.room(), was=bool(self.crowded))
+        if bool(words) == bool(self.crowded):
+            return  # a few bytes more or less are no news to whoever waits
+        self.remark(words or "the disk has room again; work goes on")
+        self.crowded = words
+        self.ring()
+
+    def ring(self) -> None:
+        """Wake everyone who waits, at every agent."""
+        for bell in (self.bell, *self.bells):
+            bell.ring()
+
+    async def append(self, path: PurePosixPath, data: bytes, *, flush: bool) -> None:
+        """Add whole lines to a log, once, however often the disk refuses."""
+        await self.durably(lambda: self.pen.append(path, data, flush=False))
+        if flush:
+            await self.durably(lambda: self.pen.flush(path))
+
     async def durably(self, write: Callable[[], Awaitable[None]]) -> None:
-        """Write, and while the disk refuses wait and try again; nothing is skipped."""
-        while True:
-            try:
-                await write()
-            except (Full, ReadOnly) as fault:
-                if not self.trouble:
-                    self.remark(str(fault))
-                self.trouble = str(fault)
-                self.bell.ring()
+        """Write, and while the disk refuses wait and try again; nothing is skipped.
+
+        Args:
+            write: harmless to repeat; an append is not, where its flush fails.
+        """
+        refused: DiskRefused | None = None
+        try:
+            while True:
+                try:
+                    return await write()
+                except DiskRefused as fault:
+                    self._note(refused, fault)
+                    refused = fault
                 await self.clock.sleep(DISK_RETRY)
-            else:
-                if self.trouble:
-                    self.trouble = ""
-                    self.remark("the disk takes writes again; work goes on")
-                    self.bell.ring()
-                return
+        finally:
+            if refused is not None:
+                self._note(refused, None)
+
+    def _note(self, old: DiskRefused | None, new: DiskRefused | None) -> None:
+        """Keep what is refused now, and tell it when that changes."""
+        if old is not None:
+            self._refused.remove(old)
+        if new is not None:
+            self._refused.append(new)
+            self.look_at_disk()
+        self._tell()
+
+    def _tell(self) -> None:
+        words = str(self._refused[0]) if self._refused else ""
+        if words == self.trouble:
+            return
+        if not self.trouble or not words:
+            self.remark(words or "the disk takes writes again; work goes on")
+        self.trouble = words
+        self.ring()
