@@ -64,7 +64,7 @@ async def put(desk: Desk, node: str, spec: NodeSpec, text: str, *, by: str) -> N
         await back_to_pending(desk, node)
     elif digest != old.digest and old.status.state is NodeState.COMPLETED:
         await desk.records.event(EventType.NODE_STALE, desk.where(node))
-    desk.bell.ring()
+    desk.changed()  # a node that is held may have a larger budget now
     return desk.nodes[node]
 
 

@@ -18,6 +18,7 @@ from agiraph.model.node import NodeState
 from agiraph.model.tool import Who
 from agiraph.model.worker import WorkerState
 from agiraph.ports import Seat
+from agiraph.runtime import questions
 from agiraph.runtime.asker import Asker, Spender
 from agiraph.runtime.loop import Loop, as_line
 from agiraph.runtime.material import note_memory
@@ -263,12 +264,24 @@ class Worker:
             line = UserLine(desk.world.stamp(), text, Kind.NOTICE, "agiraph")
             await talk.append(line, flush=True)
             await self._note_shown()
+        await self._take_answers()
         mail = desk.mail.waiting(self.name, talk.delivered)
         for message in mail:
             await self._deliver(message.id, message.sender, message.text)
         if mail:
             await talk.flush()
             await desk.mail.taken(self.name, [each.id for each in mail])
+
+    async def _take_answers(self) -> None:
+        """Answers to what it had asked, and did not wait for."""
+        desk, talk = self._desk, self._talk
+        for question in questions.untold(desk, self.name):
+            text, ident = questions.answer_words(question), questions.answer_id(question)
+            if ident not in talk.delivered:
+                stamp = desk.world.stamp()
+                line = UserLine(stamp, notice(text), Kind.NOTICE, "agiraph", (ident,))
+                await talk.append(line, flush=True)
+        await questions.told(desk, talk.delivered)
 
     async def _note_shown(self) -> None:
         """Record which version of the spec its worker knows."""

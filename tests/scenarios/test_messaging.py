@@ -168,6 +168,7 @@ def test_a_bug_found_in_shared_work_goes_back_and_is_mended(tmp_path: Path) -> N
     ):
         daemon.write("package/GOAL.md", GOAL)
         daemon.until_state("package", "completed", seconds=50)
+        check(daemon, "package", server)
 
     published = "package/runs/*/published"
     assert NEW in daemon.read(f"{published}/slugs/__init__.py")
@@ -192,7 +193,6 @@ def test_a_bug_found_in_shared_work_goes_back_and_is_mended(tmp_path: Path) -> N
     assert (
         read["ts"] < daemon.until_event("package", "node.completed", node="code")["ts"]
     )
-    check(daemon, "package", server)
 
 
 def letters(daemon: Daemon) -> list[tuple[str, str]]:

@@ -141,6 +141,7 @@ def test_parents_wait_for_their_children_and_put_the_parts_together(
         daemon.write("todo/GOAL.md", GOAL)
         with daemon:
             daemon.until_state("todo", "completed", seconds=50)
+            check(daemon, "todo", server)
 
     published = f"{RUN}/published"
     assert SCHEMA in daemon.read(f"{published}/backend/server.py")
@@ -159,7 +160,6 @@ def test_parents_wait_for_their_children_and_put_the_parts_together(
         "docker": "app",
         "schema": "back-end",
     }
-    check(daemon, "todo", server)
     check_single_inference(daemon, server)
     check_waits(daemon)
     check_one_at_a_time(daemon)

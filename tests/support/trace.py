@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import TYPE_CHECKING, Any
 
+from tests.support.daemon import until
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
@@ -57,9 +59,10 @@ def check(
     its one result. Each node that was started has its trace. Each answer of the
     server is one line of usage, and nothing was refused.
     """
-    events = tree.events(agent)
+    events = at_rest(tree, agent)
     check_agent(events, tree.state(agent))
     check_nodes(tree, agent, events)
+    check_workers(tree, agent, events)
     check_pairs(events)
     for log in [f"{agent}/conversation.jsonl", *_conversations(tree, agent)]:
         if tree.there(log):
@@ -69,6 +72,18 @@ def check(
         asked = [each for each in server.requests if model in ("", each.model)]
         paid = tree.lines(f"{agent}/usage.jsonl")
         assert len(paid) == len(asked) - unanswered
+
+
+def at_rest(tree: Tree, agent: str) -> list[dict[str, Any]]:
+    """The events, once no worker looks back at its node any more."""
+
+    def resting() -> list[dict[str, Any]] | None:
+        events = tree.events(agent)
+        kinds = [event["type"] for event in events]
+        busy = kinds.count("worker.busy") - kinds.count("worker.idle")
+        return None if busy else events
+
+    return until(resting, f"the workers of {agent} are idle")
 
 
 def _conversations(tree: Tree, agent: str) -> list[str]:
@@ -112,6 +127,23 @@ def check_nodes(tree: Tree, agent: str, events: list[dict[str, Any]]) -> None:
         if state == "completed":
             assert tree.names(f"{folder}/published/*"), f"{node} published nothing"
             assert not tree.there(f"{folder}/scratch"), f"{node} kept its scratch"
+
+
+def check_workers(tree: Tree, agent: str, events: list[dict[str, Any]]) -> None:
+    """Each worker is spawned, then busy and idle in turn; in the end none is busy."""
+    run = sorted(tree.names(f"{agent}/runs/*"))[-1]
+    told: dict[str, list[str]] = defaultdict(list)
+    for event in events:
+        if event["type"].startswith("worker.") and event["run"] == run:
+            told[event["worker"]].append(event["type"].removeprefix("worker."))
+    assert sorted(told) == tree.names(f"{agent}/runs/{run}/workers/*")
+    ended = tree.state(agent) in ("completed", "failed", "stopped")
+    for worker, kinds in told.items():
+        assert kinds[0] == "spawned", f"{worker}: {kinds}"
+        turns = [kind for kind in kinds if kind in ("busy", "idle")]
+        assert turns == (["busy", "idle"] * len(turns))[: len(turns)], (worker, kinds)
+        state = tree.state(f"{agent}/runs/{run}/workers/{worker}")
+        assert not ended or state in ("idle", "stopped"), f"{worker} is {state}"
 
 
 def check_order(node: str, kinds: Iterable[str]) -> None:
