@@ -56,6 +56,7 @@ class Worker:
         self._asker = Asker(desk, talk, self)
         self.shift = Shift(desk, staff.name, node.id)
         self._written = 0.0
+        self._cost: float | None = None
         self.tools: Mapping[str, Tool] = {}
         self.name = staff.name
         self.log: PurePosixPath | None = desk.node_folder(node.id).log
@@ -155,12 +156,16 @@ class Worker:
                 self._node,
             )
             await desk.records.event(kind, self.where(), words=words)
+            if human:
+                await desk.records.event(EventType.WORKER_WAITING, self.where())
             yield
         if self.node.status.state is NodeState.CANCELLED:
             await desk.bell.until(lambda: False)  # until the supervisor ends it
         await desk.set_state(self._node, NodeState.RUNNING)
         await desk.set_staff(self._staff, WorkerState.BUSY, self._node)
         await desk.records.event(EventType.NODE_RESUMED, self.where())
+        if human:
+            await desk.records.event(EventType.WORKER_BUSY, self.where())
 
     @asynccontextmanager
     async def held(self, words: str) -> AsyncIterator[None]:
@@ -276,7 +281,10 @@ class Worker:
         """Answers to what it had asked, and did not wait for."""
         desk, talk = self._desk, self._talk
         for question in questions.untold(desk, self.name):
-            text, ident = questions.answer_words(question), questions.answer_id(question)
+            text, ident = (
+                questions.answer_words(question),
+                questions.answer_id(question),
+            )
             if ident not in talk.delivered:
                 stamp = desk.world.stamp()
                 line = UserLine(stamp, notice(text), Kind.NOTICE, "agiraph", (ident,))
@@ -316,8 +324,7 @@ class Worker:
         )
         if answered is None:
             return None
-        answer, cost = answered
-        await self._booked(answer.usage, cost, turns=1)
+        answer, self._cost = answered
         return answer
 
     async def _booked(self, usage: Usage, cost: float | None, *, turns: int) -> None:
@@ -339,7 +346,8 @@ class Worker:
             desk.bell.ring()  # a stage's contract may count turns
 
     async def said(self, answer: Answer) -> None:
-        """Nothing more: a worker's text is for its log."""
+        """Count it, now that it is recorded: before, an end would lose what was paid."""
+        await self._booked(answer.usage, self._cost, turns=1)
 
     async def rest(self, text: str) -> rules.Woken | rules.Idle | None:
         """Text without a call ends a single inference; others are told to publish."""
