@@ -27,7 +27,7 @@ from agiraph.runtime.intake import Intake
 from agiraph.runtime.letters import Letters
 from agiraph.runtime.mail import Mailroom
 from agiraph.runtime.ownership import Ownership
-from agiraph.runtime.recall import recall_run, recall_spend
+from agiraph.runtime.recall import recall_cut_off, recall_run, recall_spend
 from agiraph.runtime.together import together
 
 if TYPE_CHECKING:
@@ -93,7 +93,6 @@ class Agent:
         return left if again is None else min(left, again)
 
     def _recall(self) -> None:
-        self._recalled = True
         desk = self.desk
         copy = self._intake.accepted(desk.home.goal)
         if copy is not None:
@@ -103,11 +102,13 @@ class Agent:
         desk.soul = self._intake.accepted(desk.home.soul) or ""
         desk.memory_digest = self._memory_as_it_is()
         recall_run(desk)
+        recall_cut_off(desk)
         if desk.run_open:
             desk.mail.load()
         questions.load(desk)
         if desk.run_open or self._spent_today():
             recall_spend(desk)
+        self._recalled = True  # not before: what could not be read is read again
 
     def _spent_today(self) -> bool:
         """Whether the ledger of today needs this agent's calls."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 from typing import TYPE_CHECKING
 
 from agiraph.core.codec import read_dropped, read_question
@@ -32,11 +34,13 @@ class Letters:
         """`intake` knows which versions were judged."""
         self.desk = desk
         self._intake = intake
+        self._is_first = True
 
     async def take_in(self, folder: Folder) -> None:
         """Everything that has come, as far as it is quiet enough to be whole."""
         await self._mail(folder)
         await self._questions(folder)
+        self._is_first = folder.again is not None and self._is_first
 
     async def _mail(self, folder: Folder) -> None:
         home = self.desk.home
@@ -80,15 +84,20 @@ class Letters:
         now = desk.world.clock.now().timestamp()
         found, new = take_in(memory, sight.text, now=now, to=to)
         if new != memory or found:
-            drafts = await self._drafts([each for each in found if each.new])
+            origin = f"{source} {_digest(json.dumps(memory.to_json()))}"
+            drafts = await self._drafts([each for each in found if each.new], origin)
             await desk.mail.accept(source, drafts, dict(new.to_json()))
             if drafts:
                 desk.last_mail = (desk.world.stamp(), drafts[-1].text)
                 desk.changed()
         await self._intake.clear(path, sight)
 
-    async def _drafts(self, found: list[InboxMessage]) -> list[Message]:
-        """Messages to be delivered; answers to open questions go their own way."""
+    async def _drafts(self, found: list[InboxMessage], origin: str) -> list[Message]:
+        """Messages to be delivered; answers to open questions go their own way.
+
+        Args:
+            origin: what tells this reading of an inbox from every other.
+        """
         desk, drafts = self.desk, []
         for each in found:
             number = (
@@ -96,15 +105,23 @@ class Letters:
             )
             if number is None:
                 number = self._asked_by(each.to)
-            if number is not None and await questions.answer(
-                desk, number, each.answer or each.text
-            ):
+            if await self._is_answer(each, number, origin):
                 continue
             drafts.append(
                 Message("", HUMAN, each.to, desk.world.stamp(), each.text, each.urgent)
             )
             await self._tell_unknown(each.to)
         return drafts
+
+    async def _is_answer(
+        self, each: InboxMessage, number: int | None, origin: str
+    ) -> bool:
+        """Whether it was taken as an answer, now or just before a crash."""
+        desk, mark = self.desk, f"answer {_digest(each.text)}"
+        if number is not None and number in desk.questions:
+            await desk.journal.mark(origin, mark)
+            return await questions.answer(desk, number, each.answer or each.text)
+        return self._is_first and desk.journal.marked(origin, mark)
 
     async def _tell_unknown(self, to: str) -> None:
         """Tell the person that another than it was for has the message."""
@@ -130,7 +147,7 @@ class Letters:
         if found is None:
             return
         if desk.mail.memory_of(source) != sight.sha:
-            drafts = await self._drafts([found])
+            drafts = await self._drafts([found], f"{source} {sight.sha}")
             await desk.mail.accept(source, drafts, sight.sha)
             desk.last_mail = (desk.world.stamp(), found.text)
             desk.changed()
@@ -169,6 +186,10 @@ class Letters:
             answer = getattr(found, "answer", "")
             if answer.strip():
                 await questions.answer(desk, number, answer)
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
 def _memory(found: Json) -> InboxMemory:

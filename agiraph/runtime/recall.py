@@ -10,19 +10,22 @@ from agiraph.core.codec import (
     read_node_status,
     read_run,
     read_spec,
+    read_status,
     spec_hash,
     usage_from_line,
 )
 from agiraph.core.codec.report import Good
 from agiraph.core.limits import GOAL_BYTES, LOG_BYTES
-from agiraph.errors import AgiraphError, YourError
+from agiraph.errors import AgiraphError, Unreadable, YourError
 from agiraph.model.names import folded, name_problem
 from agiraph.model.node import Node, NodeStatus
 from agiraph.model.usage import Spend
 from agiraph.model.worker import WorkerState
 from agiraph.ports import EntryKind
+from agiraph.runtime.conversation import Conversation
 from agiraph.runtime.desk import Staff
 from agiraph.runtime.folder import newest_run
+from agiraph.runtime.staffing import deeds_of
 
 if TYPE_CHECKING:
     from pathlib import PurePosixPath
@@ -51,6 +54,8 @@ def recall_run(desk: Desk, name: str | None = None) -> None:
 def _folders(desk: Desk, path: PurePosixPath) -> list[str]:
     try:
         entries = desk.world.reader.entries(path)
+    except Unreadable:
+        raise
     except AgiraphError:
         return []
     return [
@@ -61,8 +66,15 @@ def _folders(desk: Desk, path: PurePosixPath) -> list[str]:
 
 
 def _text(desk: Desk, path: PurePosixPath) -> str | None:
+    """What stands in a file; None where there is none that can be understood.
+
+    Raises:
+        Unreadable: it may be there; to go on without it could do its work again.
+    """
     try:
         return desk.world.reader.read(path, limit=GOAL_BYTES).decode()
+    except Unreadable:
+        raise
     except (AgiraphError, UnicodeDecodeError):
         return None
 
@@ -103,7 +115,25 @@ def _recall_worker(desk: Desk, name: str) -> None:
         return
     identity = found.value
     state = WorkerState.STOPPED if identity.retired else WorkerState.IDLE
-    desk.staff[folded(name)] = Staff(identity, state, text=text)
+    left = read_status(_text(desk, folder.status) or "").get("node")
+    desk.staff[folded(name)] = Staff(
+        identity,
+        state,
+        left=left if isinstance(left, str) else None,
+        text=text,
+        deeds=deeds_of(desk, name),
+    )
+
+
+def recall_cut_off(desk: Desk) -> None:
+    """Note whether a crash came between a run's end and the result that tells of it.
+
+    An open run's loop goes on anyway and sees for itself.
+    """
+    if desk.run is None or desk.run_open:
+        return
+    talk = Conversation(desk.world, desk.home.conversation)
+    desk.cut_off = talk.is_cut_off()
 
 
 def recall_spend(desk: Desk) -> None:

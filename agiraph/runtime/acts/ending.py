@@ -141,7 +141,10 @@ class Checkpoint(Act):
         """A worker keeps its context; the coordinator ends its cycle."""
         desk, summary = self._desk, text_of(intent, "summary")
         if seat.node is not None:
-            await nodes.end(desk, seat.node, NodeState.CHECKPOINTED, summary=summary)
+            before = desk.nodes[seat.node].status.state
+            if before is not NodeState.CHECKPOINTED:
+                how = NodeState.CHECKPOINTED
+                await nodes.end(desk, seat.node, how, summary=summary)
             return ToolResult("checkpointed; your context is kept.", ends="checkpoint")
         if desk.run is None or not desk.run_open:
             await runs.open_run(desk)
