@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from agiraph.cli import render
-from agiraph.cli.status_page import node_rows
+from agiraph.cli.status_page import NODE_HEADS, NUMBERS, node_rows
 
 if TYPE_CHECKING:
     from types import TracebackType
@@ -14,9 +14,6 @@ if TYPE_CHECKING:
 
     from agiraph.cli.call import Call
     from agiraph.cli.view import AgentView
-
-_HEADS = ("NODE", "STATUS", "WORKER", "TURNS", "TOKENS", "COST", "WAITS FOR")
-_NUMBERS = ("TURNS", "TOKENS", "COST")
 
 
 class Board:
@@ -57,7 +54,7 @@ class Board:
         from rich.console import Group
 
         head = f"{agent.name}: {agent.status}"
-        drawn = render.table(_HEADS, node_rows(agent), right=_NUMBERS)
+        drawn = render.table(NODE_HEADS, node_rows(agent), right=NUMBERS)
         self._live.update(Group(head, drawn), refresh=True)
 
     def _tell_changes(self, agent: AgentView) -> None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from agiraph.cli import render
+
 if TYPE_CHECKING:
     from agiraph.cli.read import Files
 
@@ -25,7 +27,7 @@ class DaemonView:
         if not self.running:
             return "The daemon is not running: nothing moves. `agiraph up` starts it."
         known = [f"pid {self.pid}"] if self.pid else []
-        known += [f"since {self.since}"] if self.since else []
+        known += [f"since {render.moment(self.since)}"] if self.since else []
         more = f" ({', '.join(known)})" if known else ""
         return f"The daemon is running{more}."
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from agiraph.cli import render
 from agiraph.cli.codes import NoDaemon, code_of_state
-from agiraph.cli.logs import event_line
+from agiraph.cli.logs import event_line, worth_telling
 from agiraph.cli.shell import quoted
 from agiraph.cli.view import agent as agent_view
 from agiraph.tree.lock import holder
@@ -67,8 +67,8 @@ def until_ended(files: Files, before: AgentView, tail: Tail, *, again: bool) -> 
 def _tell(tail: Tail) -> bool:
     """Print what was added to the log; whether anything was."""
     events = tail.more().records
-    for event in events:
-        render.data(event_line(event))
+    for event in worth_telling(events):
+        render.data(event_line(event, dated=False))
     return bool(events)
 
 
@@ -89,7 +89,7 @@ def told_end(now: AgentView) -> Code:
     name = quoted(now.name)
     why = now.error or now.waiting_for
     render.say(
-        f"{now.name}: {now.status}{f' ({render.short(why, 300)})' if why else ''}"
+        f"{now.name}: {now.status}{f': {render.short(why, 2000)}' if why else ''}"
     )
     for each in now.questions:
         render.say(

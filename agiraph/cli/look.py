@@ -12,17 +12,12 @@ from agiraph.cli import render
 from agiraph.cli.call import Call, as_json, tree_options
 from agiraph.cli.daemons import daemon_of
 from agiraph.cli.read import Files
-from agiraph.cli.view import TreeView, agent, one_agent, tree
+from agiraph.cli.view import PERMISSIONS, TreeView, agent, one_agent, tree
 
 if TYPE_CHECKING:
     from agiraph.cli.daemons import DaemonView
     from agiraph.cli.view import AgentView
 
-PERMISSIONS = {
-    "sandbox": "commands run in a process group of their own, without the daemon's "
-    "keys in their environment, and no more than that yet",
-    "ask": "refused, until approvals are built",
-}
 _PAUSE_BETWEEN_LOOKS = 1.0
 
 

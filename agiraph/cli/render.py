@@ -79,6 +79,33 @@ def short(text: str, most: int = 100) -> str:
     return line if len(line) <= most else line[: most - 1].rstrip() + "…"
 
 
+def short_line(text: str, most: int) -> str:
+    """A line that keeps its own spaces, cut where it is too long."""
+    line = clean(text).replace("\n", " ").rstrip()
+    return line if len(line) <= most else line[: most - 1].rstrip() + "…"
+
+
+def moment(stamp: str) -> str:
+    """A moment of the records in the time of this machine, without its fraction."""
+    from datetime import datetime
+
+    try:
+        when = datetime.fromisoformat(stamp)
+    except ValueError:
+        return clean(stamp)
+    local = when.astimezone() if when.tzinfo else when
+    return local.strftime("%Y-%m-%d %H:%M:%S")
+
+
+def size(count: int) -> str:
+    """A count of bytes, short: 950 B, 12.3 kB, 1.2 MB."""
+    if count < 1000:
+        return f"{count} B"
+    if count < 1_000_000:
+        return f"{count / 1000:.1f} kB"
+    return f"{count / 1_000_000:.1f} MB"
+
+
 def tokens(count: int | None) -> str:
     """A count of tokens, short: 950, 12.3k, 1.20M."""
     if count is None:

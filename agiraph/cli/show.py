@@ -14,6 +14,7 @@ from agiraph.cli.codes import NotFound
 from agiraph.cli.names import found
 from agiraph.cli.read import Files
 from agiraph.cli.shell import quoted
+from agiraph.cli.steps import told
 from agiraph.cli.view import agent as agent_view
 from agiraph.cli.view import newest_run, one_agent
 from agiraph.cli.view import node as node_view
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 
     from agiraph.model.layout import NodeFolder, RunFolder
 
-_LAST_STEPS = 15
+_LAST_STEPS = 60
 _MOST_FILES = 200
 _MOST_TEXT = 4000
 _LOG_TAIL = 256 * 1024
@@ -153,8 +154,11 @@ def _draw_agent(call: Call, shown: dict[str, object], name: str) -> None:
     _text("Goal", shown["goal"], shown["goal_path"])
     if view.nodes:
         render.data("")
-        heads = ("NODE", "STATUS", "WORKER", "TURNS", "TOKENS", "COST", "WAITS FOR")
-        drawn = render.table(heads, status_page.node_rows(view))
+        drawn = render.table(
+            status_page.NODE_HEADS,
+            status_page.node_rows(view),
+            right=status_page.NUMBERS,
+        )
         render.console(call).print(drawn)
     _list("Questions", [f"{each.id}: {each.text}" for each in view.questions])
     _list("Wrong", [f"{each.path}: {each.words}" for each in view.errors])
@@ -177,28 +181,50 @@ def _draw_node(shown: dict[str, object]) -> None:
     )
     _facts(shown, keys)
     _text("Spec", shown["spec"], f"{shown['path']}/_spec.md")
-    _text("Status", shown["summary"], f"{shown['path']}/_status.md")
+    _list("Settings", _settings(shown["settings"]))
+    _text("What came of it", shown["summary"], f"{shown['path']}/_status.md")
     refs = shown["refs"]
     if isinstance(refs, dict):
-        _list(
-            "Refs", [f"{key}: {render.as_line(value)}" for key, value in refs.items()]
-        )
+        _list("Refs", [f"{key}: {_ref(value)}" for key, value in refs.items()])
     steps = shown["steps"]
     if isinstance(steps, list):
-        _list("Last steps", [_step(each) for each in steps])
+        _list("Last steps", told(steps))
     _list("Files", shown["files"])
 
 
-def _step(step: dict[str, object]) -> str:
-    rest = {key: value for key, value in step.items() if key != "ts"}
-    return f"{step.get('ts', '')} {render.as_line(rest)}"
+def _settings(shown: object) -> list[str]:
+    """What stands above a spec's text; its refs have a list of their own."""
+    if not isinstance(shown, dict):
+        return []
+    return [
+        f"{key}: {value if isinstance(value, str) else render.as_line(value)}"
+        for key, value in shown.items()
+        if key not in ("refs", "title")
+    ]
+
+
+def _ref(found: object) -> str:
+    """What a ref leads to: its files, each with its size where it is known."""
+    files = found if isinstance(found, list) else [found]
+    return ", ".join(_ref_file(each) for each in files) or "nothing yet"
+
+
+def _ref_file(found: object) -> str:
+    if not isinstance(found, dict):
+        return str(found)
+    size = found.get("size")
+    more = f" ({render.size(size)})" if isinstance(size, int) else ""
+    return f"{found.get('path', '?')}{more}"
 
 
 def _facts(shown: dict[str, object], keys: tuple[str, ...]) -> None:
     for key in keys:
         value = shown.get(key)
-        if value not in (None, ""):
-            render.data(f"{key + ':':<13}{render.short(str(value), 300)}")
+        if value in (None, ""):
+            continue
+        words = render.moment(str(value)) if key == "since" else str(value)
+        head = f"{key.replace('_', ' ')}:"
+        render.data(f"{head:<13}{render.short(words, 2000)}")
 
 
 def _text(head: str, text: object, where: object) -> None:
@@ -215,4 +241,4 @@ def _list(head: str, lines: object) -> None:
     if isinstance(lines, list) and lines:
         render.data(f"\n{head}:")
         for line in lines:
-            render.data(f"  {render.short(str(line), 200)}")
+            render.data(f"  {render.short_line(str(line), 300)}")

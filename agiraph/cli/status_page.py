@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from agiraph.cli import render
 from agiraph.cli.shell import quoted
-from agiraph.cli.view import AT_REST
+from agiraph.cli.view import AT_REST, PERMISSIONS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -19,7 +19,9 @@ if TYPE_CHECKING:
 
 _MOST_AT_REST = 20
 _MOST_LINES = 20
-_NUMBERS = ("TURNS", "TOKENS", "COST")
+_LONGEST = 2000
+NODE_HEADS = ("NODE", "STATUS", "WORKER", "TURNS", "TOKENS", "COST", "NOTES")
+NUMBERS = ("TURNS", "TOKENS", "COST")
 
 
 def draw(
@@ -42,10 +44,10 @@ def draw(
     _section(console, "Wrong", list(_wrong(view)))
     console.print()
     console.print(_cost_line(view, cost))
-    from agiraph.cli.look import PERMISSIONS
-
     told = "; ".join(f"`{word}` means {means}" for word, means in PERMISSIONS.items())
-    console.print(f"Permissions today: {told}.", style="dim")
+    console.print(
+        f"Permissions today: {told}.", style="dim", soft_wrap=not console.is_terminal
+    )
 
 
 def _agents(console: Console, agents: Sequence[AgentView]) -> None:
@@ -64,7 +66,7 @@ def _agents(console: Console, agents: Sequence[AgentView]) -> None:
         for each in agents
         if each.name not in hidden
     ]
-    console.print(render.table(heads, rows, right=_NUMBERS))
+    console.print(render.table(heads, rows, right=NUMBERS))
     if hidden:
         console.print(f"… and {len(hidden)} more at rest (--json lists them all)")
 
@@ -72,8 +74,7 @@ def _agents(console: Console, agents: Sequence[AgentView]) -> None:
 def _one(console: Console, agent: AgentView) -> None:
     if agent.nodes:
         console.print()
-        heads = ("NODE", "STATUS", "WORKER", "TURNS", "TOKENS", "COST", "WAITS FOR")
-        console.print(render.table(heads, node_rows(agent), right=_NUMBERS))
+        console.print(render.table(NODE_HEADS, node_rows(agent), right=NUMBERS))
     if agent.workers:
         console.print()
         rows = [(each.name, each.status, each.node or "-") for each in agent.workers]
@@ -127,8 +128,11 @@ def _waiting(view: TreeView) -> Iterator[str]:
         yield f"    answer in {each.path}, or: {send}"
     for agent in view.agents:
         if agent.waiting_for and agent.status not in ("working", "idle"):
-            why = render.short(agent.waiting_for, 200)
-            yield f"{agent.name}: {agent.status}, {why}"
+            yield f"{agent.name}: {agent.status}, {_whole(agent.waiting_for)}"
+        for node in agent.nodes:
+            if node.status == "held" and node.waiting_for not in agent.waiting_for:
+                why = _whole(node.waiting_for)
+                yield f"{agent.name}: node {node.id} is held, {why}"
         if agent.paused:
             name = quoted(agent.name)
             yield f"{agent.name}: paused by a file PAUSE; `agiraph resume {name}`"
@@ -136,16 +140,21 @@ def _waiting(view: TreeView) -> Iterator[str]:
 
 def _wrong(view: TreeView) -> Iterator[str]:
     for each in view.errors:
-        yield f"{each.path}: {render.short(each.words, 200)}"
+        yield f"{each.path}: {_whole(each.words)}"
     for agent in view.agents:
         for each in agent.errors:
-            yield f"{each.path}: {render.short(each.words, 200)}"
+            yield f"{each.path}: {_whole(each.words)}"
         if agent.error:
-            yield f"{agent.name}: {render.short(agent.error, 200)}"
+            yield f"{agent.name}: {_whole(agent.error)}"
         for node in agent.nodes:
             if node.status == "failed":
-                why = render.short(node.error or "it gave no reason", 160)
+                why = _whole(node.error or "it gave no reason")
                 yield f"{agent.name}: node {node.id} failed: {why}"
+
+
+def _whole(words: str) -> str:
+    """What is to be done about something, on one line and to its end."""
+    return render.short(words, _LONGEST)
 
 
 def _section(console: Console, head: str, lines: list[str]) -> None:
@@ -155,9 +164,20 @@ def _section(console: Console, head: str, lines: list[str]) -> None:
         return
     console.print(f"{head}:", style="bold")
     for line in lines[:_MOST_LINES]:
-        console.print(f"  {render.clean(line)}")
+        _indented(console, render.clean(line))
     if len(lines) > _MOST_LINES:
         console.print(f"  … and {len(lines) - _MOST_LINES} more")
+
+
+def _indented(console: Console, line: str) -> None:
+    """A line as one line for programs; on a terminal its rest stands below it."""
+    from rich.padding import Padding
+    from rich.text import Text
+
+    if console.is_terminal:
+        console.print(Padding(Text(line), (0, 0, 0, 2)))
+    else:
+        console.print(f"  {line}", soft_wrap=True)
 
 
 def _cost_line(view: TreeView, cost: tuple[float, int]) -> str:

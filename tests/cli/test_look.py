@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from agiraph.tree.lock import TreeLock
-from tests.support.trees import write
+from tests.support.trees import lines, write
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -37,6 +37,17 @@ def test_one_page_tells_what_runs_waits_costs_and_is_wrong(run: Run) -> None:
     assert "node intel failed: out of turns" in out
     assert "`sandbox`" in out
     assert "`ask`" in out
+
+
+def test_what_to_do_is_told_to_its_end(run: Run, root: Path) -> None:
+    words = "set this, " * 60 + "and that"
+    page = f"---\nstatus: held\nwaiting_for: {words!r}\n---\n"
+    (root / "held one" / "_status.md").write_text(page)
+    node = root / "news" / RUN / "nodes" / "nvidia" / "_status.md"
+    node.write_text(page.replace("set this", "set my"))
+    out = run("status").stdout
+    assert f"held one: held, {words}\n" in out
+    assert f"node nvidia is held, {words.replace('set this', 'set my')}\n" in out
 
 
 def test_an_unknown_cost_is_never_shown_as_nothing(run: Run) -> None:
@@ -149,11 +160,16 @@ def test_a_node_is_shown_with_spec_refs_steps_and_files(run: Run) -> None:
     out = run("show", "news", "amd").stdout
     assert "Look at AMD." in out
     assert "notes" in out
-    assert '"turn":1' in out
+    assert "turn 1  read_file \N{MULTIPLICATION SIGN} 2, bash" in out
+    assert "says: I look first." in out
+    assert "read_file: A page." in out
+    assert "FAILED bash: no x" in out
+    assert "notes: inputs/notes.md (2.3 kB)" in out
     assert f"news/{RUN}/nodes/amd/published/findings.md" in out
     shown = json.loads(run("show", "news", "amd", "--json").stdout)
     assert shown["status"] == "completed"
-    assert shown["refs"] == {"notes": ["inputs/notes.md"]}
+    assert shown["refs"]["notes"][0]["path"] == "inputs/notes.md"
+    assert shown["steps"][0]["calls"] == ["read_file", "read_file", "bash"]
 
 
 def test_a_node_that_is_not_there_is_not_found(run: Run) -> None:
@@ -162,11 +178,32 @@ def test_a_node_that_is_not_there_is_not_found(run: Run) -> None:
     assert "Did you mean 'nvidia'?" in result.stderr
 
 
-def test_events_are_readable_lines(run: Run) -> None:
-    lines = run("logs", "news").stdout.splitlines()
-    assert len(lines) == 2
-    assert lines[1].startswith("20:00:05 node.failed")
-    assert "intel Alice" in lines[1]
+def _event_lines(run: Run, *words: str) -> list[str]:
+    return run("logs", "news", *words).stdout.splitlines()
+
+
+def test_events_are_sentences_with_the_time_of_this_machine(run: Run) -> None:
+    when = datetime(2026, 11, 21, 20, 0, 5, tzinfo=UTC).astimezone()
+    assert len(_event_lines(run)) == 2
+    assert _event_lines(run)[1].startswith(
+        f"{when:%Y-%m-%d %H:%M:%S}  node intel failed: no "
+    )
+
+
+def test_small_events_and_details_are_told_when_asked(run: Run, root: Path) -> None:
+    with (root / "news" / "events.jsonl").open("a") as log:
+        log.write(lines({"ts": "", "type": "worker.idle", "worker": "Alice"}))
+    assert len(_event_lines(run)) == 2
+    told = _event_lines(run, "--all")
+    assert len(told) == 3
+    assert "[type=node.failed, run=2026-11-21-01, node=intel" in told[1]
+    assert "worker Alice is idle" in told[2]
+
+
+def test_an_event_of_a_later_version_is_told_by_its_type(run: Run, root: Path) -> None:
+    with (root / "news" / "events.jsonl").open("a") as log:
+        log.write(lines({"ts": "x", "type": "node.sang"}))
+    assert _event_lines(run)[2] == "x  node.sang"
 
 
 def test_events_as_json_are_the_lines_of_the_log(run: Run, root: Path) -> None:

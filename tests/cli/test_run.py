@@ -51,8 +51,8 @@ def test_an_agent_is_followed_until_it_ends(run: Run, root: Path) -> None:
     with _daemon(root, work):
         result = run("run", "news")
     assert result.exit_code == 0
-    assert "agent.completed" in result.stdout
-    assert "agent.started" not in result.stdout
+    assert "run completed" in result.stdout
+    assert "opened" not in result.stdout
     assert "news: completed" in result.stderr
 
 

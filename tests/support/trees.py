@@ -56,8 +56,21 @@ NEWS = {
         "cost_usd: 0.05\n---\nDone.\n"
     ),
     f"news/{RUN}/nodes/amd/published/findings.md": "AMD is there.\n",
-    f"news/{RUN}/nodes/amd/log.jsonl": lines({"ts": "t1", "step": "turn", "turn": 1}),
-    f"news/{RUN}/nodes/amd/_refs.json": '{"notes": ["inputs/notes.md"]}\n',
+    f"news/{RUN}/nodes/amd/log.jsonl": lines(
+        {
+            "ts": "2026-11-21T20:00:01+00:00",
+            "step": "model",
+            "turn": 1,
+            "text": "I look first.",
+            "calls": ["read_file", "read_file", "bash"],
+        },
+        {"step": "tool", "turn": 1, "tool": "read_file", "result": "A page."},
+        {"step": "tool", "turn": 1, "tool": "read_file", "result": "Another."},
+        {"step": "tool", "turn": 1, "tool": "bash", "error": True, "result": "no x"},
+    ),
+    f"news/{RUN}/nodes/amd/_refs.json": (
+        '{"notes": [{"path": "inputs/notes.md", "size": 2345, "sha256": "0"}]}\n'
+    ),
     f"news/{RUN}/nodes/intel/_spec.md": "Look at Intel.\n",
     f"news/{RUN}/nodes/intel/_status.md": (
         "---\nstatus: failed\nworker: Alice\nerror: out of turns\n---\n"
