@@ -204,6 +204,15 @@ def _parent(node: Node, nodes: Mapping[str, Node]) -> str | None:
     return None if parent is None else found(parent, nodes)
 
 
+def is_top(node: Node, nodes: Mapping[str, Node]) -> bool:
+    """Whether a node's end is the coordinator's to hear.
+
+    A child's end is its parent's, as long as that has not ended itself.
+    """
+    parent = nodes.get(_parent(node, nodes) or "")
+    return parent is None or parent.status.state.ended
+
+
 def ancestors(node: str, nodes: Mapping[str, Node]) -> tuple[str, ...]:
     """Ids of the parent, its parent and so on; never the node itself."""
     line: list[str] = []

@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from agiraph import prompts
-from agiraph.core import board
+from agiraph.core import board, moves
 from agiraph.core import turn as rules
 from agiraph.core.brief import (
     RunBrief,
@@ -29,7 +29,6 @@ from agiraph.model.conversation import (
 from agiraph.model.event import EventType
 from agiraph.model.message import Question, QuestionKind
 from agiraph.model.names import COORDINATOR, HUMAN
-from agiraph.model.node import NodeState
 from agiraph.model.tool import Who
 from agiraph.ports import Seat
 from agiraph.runtime import questions, runs
@@ -45,10 +44,11 @@ OPENS_A_RUN = frozenset(
 )
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Mapping
+    from collections.abc import AsyncIterator, Callable, Mapping
     from pathlib import PurePosixPath
 
     from agiraph.model.conversation import Answer
+    from agiraph.model.node import NodeState
     from agiraph.model.tool import ToolResult
     from agiraph.ports import Tool
     from agiraph.runtime.conversation import Conversation
@@ -78,6 +78,9 @@ class Coordinator:
         """Go on, cycle after cycle, until no run is open and nobody has written."""
         desk = self._desk
         try:
+            if not desk.run_open and not self._has_news():
+                await Loop(desk, self._talk, self).settle()
+                return
             self._resume_cycle()
             while True:
                 await self._cycle()
@@ -120,8 +123,7 @@ class Coordinator:
         desk = self._desk
         if desk.next_cycle is None:
             return
-        async with self._parked():
-            await desk.bell.until(self._has_news, deadline=desk.next_cycle)
+        await self._sleep(self._has_news, deadline=desk.next_cycle)
         desk.next_cycle = None
         if not self._has_news():
             words = notice("[a new cycle begins]")
@@ -145,9 +147,9 @@ class Coordinator:
                 text=f"I am stuck ({why}). What should I do?",
             ),
         )
-        words = notice(prompts.words("stuck"), f"[the person was asked: {why}]")
-        async with self._parked():
-            await desk.bell.until(self._has_news)
+        await self._sleep(self._has_news)
+        stuck = [prompts.words("stuck")] if end.why is rules.Why.STUCK else []
+        words = notice(*stuck, f"[the person was asked: {why}]")
         line = UserLine(desk.world.stamp(), words, Kind.NOTICE, "agiraph")
         await self._talk.append(line, flush=False)
 
@@ -213,6 +215,15 @@ class Coordinator:
         self._leave()
         yield
         await self._enter()
+
+    async def _sleep(
+        self, over: Callable[[], bool], *, deadline: float | None = None
+    ) -> None:
+        """Parked until something holds; what comes with it is waited for, too."""
+        desk = self._desk
+        async with self._parked():
+            if await desk.bell.until(over, deadline=deadline):
+                await desk.world.clock.sleep(GATHER_SECONDS)
 
     @asynccontextmanager
     async def held(self, words: str) -> AsyncIterator[None]:
@@ -335,12 +346,8 @@ class Coordinator:
             return rules.Idle()
         if not desk.run_open:
             return None
-        async with self._parked():
-            await desk.bell.until(lambda: self._has_news() or not self.may_park())
-        if self._has_news():
-            await desk.world.clock.sleep(GATHER_SECONDS)
-            return rules.Woken()
-        return rules.Idle()
+        await self._sleep(lambda: self._has_news() or not self.may_park())
+        return rules.Woken() if self._has_news() else rules.Idle()
 
     def _has_news(self) -> bool:
         desk = self._desk
@@ -353,11 +360,7 @@ class Coordinator:
             return True
         if desk.settings.mode is Mode.INFINITE and desk.next_cycle is not None:
             return True
-        stands = [board.state(node, desk.nodes) for node in desk.nodes.values()]
-        waits = (NodeState.HELD, NodeState.WAITING_FOR_HUMAN)
-        if any(s.at_work or s in waits for s in stands):
-            return True
-        return bool(board.startable(desk.nodes, desk.hands()))
+        return moves.any_moves(desk.nodes, desk.hands())
 
     async def _reply(self) -> None:
         """Hand the last text to the person, if a person has written before it."""

@@ -19,6 +19,7 @@ from agiraph.runtime.records import Records, Where
 from agiraph.tools.seen import LastSeen
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import PurePosixPath
 
     from agiraph.model.agent import Goal, Settings
@@ -93,6 +94,8 @@ class Desk:
         self.cut_off = False
         self._error, self._failed_at = "", -1
         self.revision = 0
+        self._paused_at: float | None = None
+        self._paused_for = 0.0
         self.version = 0
         self.next_cycle: float | None = None
         self.shown: dict[str, str] = {}
@@ -106,7 +109,39 @@ class Desk:
     def changed(self) -> None:
         """What is in force has changed: whoever is held, or failed, tries again."""
         self.revision += 1
+        now = self.world.clock.monotonic()
+        if self.is_paused and self._paused_at is None:
+            self._paused_at = now
+        elif not self.is_paused and self._paused_at is not None:
+            self._paused_for += now - self._paused_at
+            self._paused_at = None
         self.bell.ring()
+
+    def working(self) -> float:
+        """Seconds on a clock that stands still while all is paused."""
+        now = self.world.clock.monotonic()
+        return (now if self._paused_at is None else self._paused_at) - self._paused_for
+
+    async def until(
+        self, holds: Callable[[], bool], *, deadline: float | None = None
+    ) -> bool:
+        """Wait until something holds, or a deadline comes; a pause puts it off.
+
+        Args:
+            holds: what is waited for.
+            deadline: on the clock `working`; None is for ever.
+
+        Returns:
+            Whether it holds; False when the deadline came first.
+        """
+        while not holds():
+            left = None
+            if deadline is not None and not self.is_paused:
+                left = deadline - self.working()
+                if left <= 0:
+                    return False
+            await self.bell.wait(left)
+        return True
 
     def fail(self, words: str) -> None:
         """The coordinator cannot go on, and would fail again as things stand."""

@@ -19,6 +19,7 @@ from agiraph.model.conversation import (
 )
 from agiraph.model.event import EventType
 from agiraph.model.tool import Effect, ToolResult
+from agiraph.runtime import questions
 from agiraph.runtime.conversation import ENDINGS
 from agiraph.runtime.records import preview
 from agiraph.tools.registry import check_arguments, spec_named
@@ -299,6 +300,7 @@ class Loop:
         await self._talk.append(line, flush=bool(result.ids or result.ends))
         if result.ids:
             await self._desk.mail.taken(self._role.name, result.ids)
+            await questions.told(self._desk, result.ids)
         await self._desk.records.trace(
             self._role.log,
             step="tool",

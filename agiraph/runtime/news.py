@@ -13,7 +13,9 @@ from agiraph.core import board, stages
 from agiraph.core.brief import diff_text, ended_line, notice
 from agiraph.model.conversation import Kind, UserLine
 from agiraph.model.event import EventType
+from agiraph.model.names import COORDINATOR
 from agiraph.model.node import NodeState
+from agiraph.runtime import questions
 
 if TYPE_CHECKING:
     from agiraph.model.node import Node
@@ -80,8 +82,9 @@ class News:
         return [UserLine(desk.world.stamp(), text, Kind.NOTICE, "agiraph", ids)]
 
     async def told(self) -> None:
-        """What was told is recorded: the goal that was told is now the run's."""
+        """What was told is recorded: answers are done with, the goal is the run's."""
         desk = self._desk
+        await questions.told(desk, self._talk.delivered)
         if desk.run is None or desk.goal is None or self._goal() is not None:
             return
         if desk.run_open and desk.run.goal_hash != desk.goal_digest:
@@ -119,13 +122,8 @@ class News:
                 ended_line(node, node.status.state, node.status.worker),
             )
             for node in nodes.values()
-            if node.status.state in _TOLD and self._is_mine(node)
+            if node.status.state in _TOLD and board.is_top(node, nodes)
         ]
-
-    def _is_mine(self, node: Node) -> bool:
-        """A child's end is its parent's to hear, while the parent is at work."""
-        parent = self._desk.nodes.get(node.spec.parent or "")
-        return parent is None or parent.status.state.ended
 
     def _faults(self) -> list[Piece | None]:
         nodes, run = self._desk.nodes, self._run
@@ -165,9 +163,8 @@ class News:
 
     def _answers(self) -> list[Piece | None]:
         return [
-            Piece(f"answer:{q.id}", f"[answer to {q.id}] {q.answer}\n(asked: {q.text})")
-            for q in self._desk.answered.values()
-            if q.node is None
+            Piece(questions.answer_id(each), questions.answer_words(each))
+            for each in questions.untold(self._desk, COORDINATOR)
         ]
 
     def _memory(self) -> Piece | None:

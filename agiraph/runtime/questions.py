@@ -10,12 +10,18 @@ from agiraph.core.codec.report import Good
 from agiraph.core.limits import GOAL_BYTES
 from agiraph.errors import AgiraphError, NotThere
 from agiraph.model.event import EventType
+from agiraph.model.names import COORDINATOR
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
     from pathlib import PurePosixPath
 
     from agiraph.model.message import Question
     from agiraph.runtime.desk import Desk
+
+
+ANSWERED = "answered: "
+TOLD = "told"
 
 
 def next_number(desk: Desk) -> int:
@@ -41,7 +47,7 @@ def number_of(name: str) -> int | None:
 
 async def ask(desk: Desk, question: Question) -> None:
     """Write the question's file, tell the person, keep it open; once for its number."""
-    is_answered = question.number in desk.answered
+    is_answered = desk.journal.mark_of(question.id, ANSWERED) is not None
     path = desk.home.question(question.number)
     if not is_answered:
         await desk.world.durably(lambda: _make(desk, question))
@@ -74,7 +80,7 @@ async def answer(desk: Desk, number: int, text: str) -> bool:
     if question is None:
         return False
     desk.answered[number] = replace(question, answer=text.strip())
-    await desk.journal.mark(question.id, f"answered: {text.strip()}")
+    await desk.journal.mark(question.id, f"{ANSWERED}{text.strip()}")
     await desk.records.event(
         EventType.HUMAN_RESPONSE,
         desk.where(question.node, _asker(desk, question)),
@@ -83,6 +89,37 @@ async def answer(desk: Desk, number: int, text: str) -> bool:
     )
     desk.changed()
     return True
+
+
+def reader(desk: Desk, question: Question) -> str:
+    """Who is told the answer: whoever asked, or the coordinator once that has ended."""
+    node = desk.nodes.get(question.node or "")
+    if node is None or node.status.state.ended:
+        return COORDINATOR
+    return question.sender if node.status.worker == question.sender else COORDINATOR
+
+
+def untold(desk: Desk, who: str) -> list[Question]:
+    """What was answered, and is to be told to somebody."""
+    return [each for each in desk.answered.values() if reader(desk, each) == who]
+
+
+def answer_id(question: Question) -> str:
+    """The id under which an answer is told."""
+    return f"answer:{question.id}"
+
+
+def answer_words(question: Question) -> str:
+    """An answer as whoever asked is told it later."""
+    return f"[answer to {question.id}] {question.answer}\n(asked: {question.text})"
+
+
+async def told(desk: Desk, ids: Collection[str]) -> None:
+    """Note which answers are recorded in a conversation: they are not told again."""
+    for number, question in list(desk.answered.items()):
+        if answer_id(question) in ids:
+            await desk.journal.mark(question.id, TOLD)
+            desk.answered.pop(number, None)
 
 
 async def _put_away(desk: Desk, path: PurePosixPath, target: PurePosixPath) -> None:
@@ -122,9 +159,10 @@ def _load_one(desk: Desk, number: int) -> None:
     if not isinstance(found, Good):
         return
     question = found.value
-    taken = desk.journal.mark_of(question.id, "answered: ")
+    taken = desk.journal.mark_of(question.id, ANSWERED)
     if taken is not None:
-        desk.answered[number] = replace(question, answer=taken)
+        if not desk.journal.marked(question.id, TOLD):
+            desk.answered[number] = replace(question, answer=taken)
     else:
         # An answer in the file counts once it has settled; the look will tell.
         desk.questions[number] = replace(question, answer="")

@@ -14,7 +14,7 @@ from agiraph.model.names import COORDINATOR, folded
 from agiraph.model.node import NodeState
 from agiraph.model.run import RunState
 from agiraph.model.worker import Identity, WorkerState, WorkerType
-from agiraph.runtime import nodes, publishing, runs, staffing
+from agiraph.runtime import nodes, publishing, questions, runs, staffing
 from agiraph.runtime.conversation import Conversation
 from agiraph.runtime.coordinator import Coordinator
 from agiraph.runtime.news import News
@@ -61,7 +61,9 @@ class Supervisor:
         desk = self._desk
         if self._agent.gone or desk.goal is None or desk.error:
             return False
-        return desk.run_open or desk.mail.has(COORDINATOR)
+        left = desk.cut_off or any(staff.left for staff in desk.staff.values())
+        mail = desk.mail.has(COORDINATOR) or questions.untold(desk, COORDINATOR)
+        return desk.run_open or bool(mail) or left
 
     async def run(self) -> None:
         """Start what can start, until nothing is left; cancelled, it ends its loops."""
@@ -117,6 +119,7 @@ class Supervisor:
         self._end_cancelled()
         if not desk.is_paused and not desk.hold:
             self._coordinator(group)
+            await self._wind_up(group)
             await self._workers(group)
         await self._end_without_coordinator()
         await desk.write_board()
@@ -181,6 +184,8 @@ class Supervisor:
 
     def _coordinator(self, group: asyncio.TaskGroup) -> None:
         desk = self._desk
+        if not desk.settings.coordinator:
+            desk.cut_off = False
         if COORDINATOR in self._tasks or not desk.settings.coordinator or desk.error:
             return
         if self._talk is None or self._news is None:
@@ -189,7 +194,9 @@ class Supervisor:
             self._news = News(desk, self._talk)
         by_people = desk.run is not None and desk.run.state is RunState.REOPENED
         mail = desk.mail.waiting(COORDINATOR, self._talk.delivered)
-        if mail or (desk.run_open and not by_people):
+        answers = questions.untold(desk, COORDINATOR)
+        if mail or answers or (desk.run_open and not by_people) or desk.cut_off:
+            desk.cut_off = False
             loop = Coordinator(desk, self._talk, self._news)
             loop.tools = toolbox(desk, self._talk, loop, self._edges)
             self._start(group, COORDINATOR, loop.run())
@@ -224,6 +231,29 @@ class Supervisor:
             await nodes.start(desk, node.id, staff.name)
             await self._go(group, node.id, staff, placed=True)
 
+    async def _wind_up(self, group: asyncio.TaskGroup) -> None:
+        """After a restart: who had a node in hand that has ended is freed in order."""
+        desk = self._desk
+        for staff in list(desk.staff.values()):
+            name, staff.left = staff.left, None
+            node = desk.nodes.get(name) if name is not None else None
+            if node is None or not node.status.state.ended:
+                continue  # what is at work is resumed
+            if node.status.worker != staff.name or staff.node is not None:
+                continue
+            worker = self._seated(staff, node.id)
+            staff.node = node.id
+            self._start(group, f"node:{node.id}", self._settled(worker, staff, node.id))
+
+    async def _settled(self, worker: Worker, staff: Staff, node: str) -> None:
+        """The end of an assignment that a restart cut off behind its node's end."""
+        try:
+            await worker.settle()
+            if self._desk.nodes[node].status.state is NodeState.COMPLETED:
+                await self._after(worker, staff, node)
+        finally:
+            await self._free(staff)
+
     async def _resume(self, group: asyncio.TaskGroup, node: Node) -> None:
         """After a restart: a node that was in hand goes on where it was."""
         task = f"node:{node.id}"
@@ -253,12 +283,18 @@ class Supervisor:
             return
         await desk.set_staff(staff, WorkerState.BUSY, node)
         await desk.records.event(EventType.WORKER_BUSY, desk.where(node, staff.name))
+        worker = self._seated(staff, node)
+        worker.shift.placed = placed
+        self._start(group, f"node:{node}", self._work(worker, staff, node))
+
+    def _seated(self, staff: Staff, node: str) -> Worker:
+        """A worker with its conversation and its tools."""
+        desk = self._desk
         talk = Conversation(desk.world, desk.worker_folder(staff.name).conversation)
         talk.load()
         worker = Worker(desk, staff, desk.nodes[node], talk)
-        worker.shift.placed = placed
         worker.tools = toolbox(desk, talk, worker, self._edges)
-        self._start(group, f"node:{node}", self._work(worker, staff, node))
+        return worker
 
     async def _work(self, worker: Worker, staff: Staff, node: str) -> None:
         """One assignment from its brief to its end; then the worker is free."""

@@ -43,6 +43,7 @@ from agiraph.tools.kit import shell_tools, tree_tools
 from agiraph.tree.beneath import Beneath
 from agiraph.tree.pen import DiskPen
 from agiraph.tree.reader import DiskReader
+from agiraph.tree.room import RealDisk
 from agiraph.tree.whereabouts import DiskWhereabouts
 
 if TYPE_CHECKING:
@@ -185,6 +186,7 @@ class Inside:
             clock=self.clock,
             pen=self.pen,
             reader=DiskReader(root, self.clock),
+            disk=RealDisk(root),
             whereabouts=DiskWhereabouts.of(root, {}),
             shell=LocalShell(Beneath(root), self.pen, {"PATH": "/usr/bin:/bin"}),
             models=self.model,

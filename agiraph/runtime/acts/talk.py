@@ -132,18 +132,20 @@ class AskHuman(Act):
         deadline = None
         if isinstance(until, int | float):
             left = until - desk.world.clock.now().timestamp()
-            deadline = desk.world.clock.monotonic() + left
+            deadline = desk.working() + left
 
         def over() -> bool:
-            return number in desk.answered or desk.mail.has(seat.who)
+            return bool(desk.mail.has(seat.who) or questions.untold(desk, seat.who))
 
         if not over():
             async with self._loop.parked(
                 NodeState.WAITING_FOR_HUMAN, f"an answer to {name}"
             ):
-                await desk.bell.until(over, deadline=deadline)
-        if number in desk.answered:
-            return ToolResult(f"the person answered: {desk.answered[number].answer}")
-        if desk.mail.has(seat.who):
+                await desk.until(over, deadline=deadline)
+        answered = desk.answered.get(number)
+        if answered is not None:
+            words = f"the person answered: {answered.answer}"
+            return ToolResult(words, ids=(questions.answer_id(answered),))
+        if over():
             return ToolResult(f"{name} is still open; mail came, it follows.")
         return ToolResult(f"no answer to {name} came in time; it stays open.")

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from agiraph.core import board
+from agiraph.core import board, moves
 from agiraph.core.brief import ended_line
 from agiraph.core.durations import seconds
+from agiraph.core.limits import GATHER_SECONDS
 from agiraph.errors import ToolRefused
 from agiraph.model.node import NodeState
 from agiraph.model.tool import ToolResult
+from agiraph.runtime import questions
 from agiraph.runtime.acts.act import Act, texts_of
 from agiraph.runtime.news import end_id
 
@@ -50,7 +52,11 @@ class Wait(Act):
     def _mine(self, seat: Seat) -> list[str]:
         desk = self._desk
         if seat.node is None:
-            return [node.id for node in board.open_nodes(desk.nodes)]
+            return [
+                node.id
+                for node in board.open_nodes(desk.nodes)
+                if board.is_top(node, desk.nodes)
+            ]
         return [child.id for child in board.children(seat.node, desk.nodes)]
 
     async def perform(self, intent: Intent, seat: Seat) -> ToolResult:
@@ -61,13 +67,15 @@ class Wait(Act):
         until = intent.get("until")
         if isinstance(until, int | float):
             left = until - desk.world.clock.now().timestamp()
-            deadline = desk.world.clock.monotonic() + left
+            deadline = desk.working() + left
 
         def ended() -> bool:
             return bool(wanted) and all(self._ended(name) for name in wanted)
 
         def over() -> bool:
-            return ended() or desk.mail.has(seat.who) or self._news(seat)
+            if ended() or self._mail(seat) or self._news(seat):
+                return True
+            return deadline is None and not self._may_end(wanted)
 
         if not over():
             words = f"waits for {', '.join(wanted)}" if wanted else "waits"
@@ -75,10 +83,25 @@ class Wait(Act):
                 desk.waits[seat.node] = wanted
             try:
                 async with self._loop.parked(NodeState.WAITING, words):
-                    await desk.bell.until(over, deadline=deadline)
+                    if await desk.until(over, deadline=deadline):
+                        await desk.world.clock.sleep(GATHER_SECONDS)
             finally:
                 desk.waits.pop(str(seat.node), None)
         return self._told(wanted, done=ended(), seat=seat)
+
+    def _mail(self, seat: Seat) -> bool:
+        """Whether somebody wrote to the caller, or answered it."""
+        desk = self._desk
+        return desk.mail.has(seat.who) or bool(questions.untold(desk, seat.who))
+
+    def _may_end(self, wanted: tuple[str, ...]) -> bool:
+        """Whether one of them at least can come to its end without the caller."""
+        desk, hands = self._desk, self._desk.hands()
+        return any(
+            moves.may_move(name, desk.nodes, hands)
+            for name in wanted
+            if not self._ended(name)
+        )
 
     def _ended(self, name: str) -> bool:
         node = self._desk.nodes.get(name)
@@ -109,7 +132,7 @@ class Wait(Act):
                 why = board.why_not(node, desk.nodes, desk.hands())
                 stands = board.state(node, desk.nodes)
                 lines.append(f"[node {name} is {stands.value}] {why}".rstrip())
-        if not done and desk.mail.has(seat.who):
+        if not done and self._mail(seat):
             lines.append("mail came; it follows.")
         elif not done:
             lines.append("the wait is over before all of them ended.")
