@@ -19,7 +19,7 @@ from agiraph.cli.call import Call, tree_options
 from agiraph.cli.codes import Code, Refused, code_of_state
 from agiraph.cli.goal import with_setting
 from agiraph.cli.read import Files
-from agiraph.cli.shell import quoted
+from agiraph.cli.shell import on_path, quoted
 from agiraph.cli.view import agent as agent_view
 from agiraph.cli.view import newest_run
 from agiraph.model.layout import Home
@@ -64,8 +64,15 @@ def demo(call: Call, model: str | None) -> int:
     else:
         render.say(f"{model} is used, under the budget {settings['budget']}.\n")
     files = Files(root)
-    with _daemon(root) as daemon:
-        ended = _watch(call, files, daemon)
+    try:
+        with _daemon(root) as daemon:
+            ended = _watch(call, files, daemon)
+    except KeyboardInterrupt:
+        render.say(
+            "Broken off; nothing is lost. It goes on from there with:\n"
+            f"  agiraph run {_AGENT} --agents {quoted(root)}"
+        )
+        raise
     return _told(files, ended)
 
 
@@ -209,17 +216,25 @@ def _told(files: Files, ended: AgentView) -> Code:
             render.say(f"\nThe whole text: {os.path.join(files.root, str(path))}")
     why = ended.error or ended.waiting_for
     render.say(f"It ended as {ended.status}{f': {why}' if why else ''}.")
-    tree = f"agiraph --agents {quoted(files.root)}"
-    inputs = os.path.join(files.root, _AGENT, "inputs")
-    render.say(
-        f"\nNext:\n"
-        f"  {tree} show {_AGENT}\n"
-        f"  {tree} logs {_AGENT}\n"
-        f"  cp your-own.txt {quoted(inputs)}\n"
-        f"  {tree} run --again {_AGENT}\n"
-        f'  agiraph init && agiraph new NAME --goal "..."'
-    )
+    _say_next(files.root)
     return code_of_state(ended.status)
+
+
+def _say_next(root: str) -> None:
+    """What to type next; in the demo's own folder `agents` is the tree."""
+    told = [
+        (f"cd {quoted(os.path.dirname(root))}", "into the folder of this demo"),
+        (f"agiraph show {_AGENT}", "the agent, its nodes and its result"),
+        (f"agiraph logs {_AGENT}", "what happened, step by step"),
+        (f"cp your-own.txt agents/{_AGENT}/inputs/", "other texts, another report:"),
+        (f"agiraph run {_AGENT} --again", "the same goal once more"),
+    ]
+    if on_path():
+        told.insert(0, (on_path(), "puts `agiraph` on your path"))
+    wide = min(max(len(typed) for typed, _ in told), 40)
+    render.say("\nNext:")
+    for typed, why in told:
+        render.say(f"  {typed:<{wide}}  # {why}")
 
 
 def _result(files: Files, run: RunFolder) -> list[PurePosixPath]:

@@ -9,6 +9,7 @@ from agiraph.cli import render
 from agiraph.cli.codes import NoDaemon, code_of_state
 from agiraph.cli.logs import event_line, worth_telling
 from agiraph.cli.shell import quoted
+from agiraph.cli.view import AT_REST
 from agiraph.cli.view import agent as agent_view
 from agiraph.tree.lock import holder
 from agiraph.tree.logs import Tail
@@ -52,7 +53,8 @@ def until_ended(files: Files, before: AgentView, tail: Tail, *, again: bool) -> 
         waited = time.monotonic() - start
         if now.ended and _counts(now, before, moved=moved, again=again, waited=waited):
             _tell(tail)
-            return told_end(now)
+            say_end(now, before)
+            return code_of_state(now.status)
         if holder(files.root) is None:
             raise NoDaemon(
                 f"the daemon ended before {now.name} did; nothing is lost. "
@@ -84,8 +86,8 @@ def _counts(
     return waited > _GRACE and now.status in ("broken", "paused", "elsewhere", "forked")
 
 
-def told_end(now: AgentView) -> Code:
-    """Say how an agent stands, and what to do; the exit code for it."""
+def say_end(now: AgentView, before: AgentView) -> None:
+    """Say how an agent stands, and what to do; and that it had ended before."""
     name = quoted(now.name)
     why = now.error or now.waiting_for
     render.say(
@@ -95,9 +97,12 @@ def told_end(now: AgentView) -> Code:
         render.say(
             f"  {each.id}: {render.short(each.text, 200)}  (answer in {each.path})"
         )
-    render.say(
-        f"Next: agiraph resume {name}"
-        if now.status == "paused"
-        else f"Next: agiraph show {name}"
-    )
-    return code_of_state(now.status)
+    if now.status == "paused":
+        render.next_step(f"agiraph resume {name}")
+    elif before.ended and now.run == before.run and now.status in AT_REST:
+        render.say("There was nothing to do: its goal was worked on before.")
+        render.next_step(
+            f"agiraph run {name} --again    (a new run with the same goal)"
+        )
+    else:
+        render.next_step(f"agiraph show {name}")

@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import click
 
 from agiraph.cli.call import Call, tree_options
-from agiraph.cli.codes import BadTree, NotFound
+from agiraph.cli.codes import BadTree, Code, NotFound
 from agiraph.cli.daemons import daemon_of
 from agiraph.cli.read import Files
 from agiraph.cli.render import say
+from agiraph.cli.shell import quoted
 from agiraph.cli.view import agent as agent_view
 from agiraph.cli.view import one_agent
 from agiraph.cli.write import put
 from agiraph.core.limits import GOAL_BYTES
 from agiraph.model.layout import Home
 from agiraph.tree.lock import Taken, holder
+
+if TYPE_CHECKING:
+    from agiraph.cli.view import AgentView
 
 
 @click.command()
@@ -71,18 +77,31 @@ def run(call: Call, name: str, again: bool) -> int:
     if not daemon_of(files).running:
         if again:
             _again(files, agent)
-        # A goal that was saved a moment ago is not whole yet to the daemon, which would
-        # find nothing to do and end.
-        files.settled(Home(agent).goal, limit=GOAL_BYTES)
-        from agiraph.daemon import serve
-
-        return serve(files.root, only=agent, until_done=True)
+        return _alone(files, before)
     from agiraph.cli.follow import from_here, until_ended
 
     tail = from_here(files, agent)
     if again:
         _again(files, agent)
     return until_ended(files, before, tail, again=again)
+
+
+def _alone(files: Files, before: AgentView) -> int:
+    """Work on an agent in this process; its exit code."""
+    agent = before.name
+    # A goal that was saved a moment ago is not whole yet to the daemon, which would
+    # find nothing to do and end.
+    files.settled(Home(agent).goal, limit=GOAL_BYTES)
+    from agiraph.daemon import serve
+
+    code = serve(files.root, only=agent, until_done=True)
+    if code == Code.INTERRUPTED:
+        say(f"Nothing is lost: `agiraph run {quoted(agent)}` goes on from there.")
+        return code
+    from agiraph.cli.follow import say_end
+
+    say_end(agent_view(files, agent), before)
+    return code
 
 
 def _again(files: Files, agent: str) -> None:

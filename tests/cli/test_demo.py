@@ -50,7 +50,8 @@ def test_the_demo_ends_with_a_report_on_its_own_texts(state: Path) -> None:
     assert out.count(": completed") > 2
     (root,) = state.glob("agiraph/demo-*/agents")
     assert str(root) in err
-    assert "Next:" in err
+    assert f"cd '{root.parent}'" in err
+    assert "agiraph run digest --again" in err
     assert "model: offline/digest" in (root / "digest" / "GOAL.md").read_text()
     (report,) = root.glob("digest/runs/*/published/*.md")
     assert str(report) in err
@@ -74,6 +75,8 @@ def test_a_demo_that_is_broken_off_leaves_no_daemon(
     _, err = demo.communicate(timeout=60)
     assert demo.returncode == code
     assert "Traceback" not in err
+    if kind == signal.SIGINT:
+        assert "agiraph run digest --agents" in err
 
 
 def test_a_model_without_its_key_is_refused_before_anything_is_made(

@@ -139,3 +139,15 @@ def test_a_run_that_ends_has_said_on_disk_how_it_stands(tmp_path: Path) -> None:
     page = (tree / "a/_status.md").read_text()
     assert "status: held" in page
     assert "No provider is called 'nobody'" in page
+    assert "a: held: No provider is called 'nobody'" in told.stderr
+    assert "Next: agiraph show a" in told.stderr
+
+
+def test_a_run_with_nothing_to_do_says_so(tmp_path: Path) -> None:
+    goal = "---\nmodel: offline/digest\n---\nDigest what is there.\n"
+    tree = write(tmp_path, {"a/GOAL.md": goal, "a/inputs/x.txt": "A text. It ends.\n"})
+    assert _alone(tree, "a").returncode == 0
+    again = _alone(tree, "a")
+    assert again.returncode == 0
+    assert "agiraph run a --again" in again.stderr
+    assert "opened" not in again.stderr
