@@ -122,7 +122,7 @@ def _ed(path: Path, text: str) -> None:
 def _vim(path: Path, text: str) -> None:
     new = path.parent.parent / "vim.txt"
     new.write_text(text)
-    orders = ["-c", "%d", "-c", f"r {new}", "-c", "1d", "-c", "wq"]
+    orders = ["-c", "%d", "-c", f"r {new}", "-c", "g/^$/d", "-c", "wq"]
     _run("vim", "-Nu", "NONE", "-es", *orders, str(path))
 
 
