@@ -63,7 +63,14 @@ def init(call: Call, folder: str | None) -> None:
 
 @click.command()
 @click.argument("name")
-@click.option("--template", "-t", default="basic", show_default=True, metavar="T")
+@click.option(
+    "--template",
+    "-t",
+    default="basic",
+    show_default=True,
+    metavar="T",
+    help="basic, digest, research, coding or monitor.",
+)
 @click.option("--goal", "-g", metavar="TEXT", help="What it is to do; - for stdin.")
 @tree_options
 @click.pass_obj

@@ -40,8 +40,8 @@ def check(call: Call, path: str | None, json_: bool) -> int:
     from agiraph.cli.findings import Checker
 
     root, inner = _split(path) if path is not None else (call.tree, "")
-    checker = Checker(Files(root))
-    found = [each for each in checker.tree(inner) if _within(each.path, inner)]
+    checker = Checker(Files(root), "" if inner == "." else inner)
+    found = list(checker.tree())
     problems = [each for each in found if not each.remark]
     remarks = [each for each in found if each.remark]
     if json_:
@@ -77,10 +77,6 @@ def _summary(files: int, problems: int, remarks: int) -> str:
     if not problems:
         return f"{read}, nothing wrong{more}."
     return f"{read}, {problems} {'problem' if problems == 1 else 'problems'}{more}."
-
-
-def _within(path: str, inner: str) -> bool:
-    return not inner or path == inner or path.startswith(f"{inner}/")
 
 
 def _split(typed: str) -> tuple[str, str]:

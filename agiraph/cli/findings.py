@@ -51,19 +51,28 @@ class Finding:
 
 
 class Checker:
-    """Reads a tree once; `count` is how many files it has read."""
+    """Reads a tree once, or what matters of it.
 
-    def __init__(self, files: Files) -> None:
+    Attributes:
+        count: how many of the files that matter it has read.
+    """
+
+    def __init__(self, files: Files, inner: str = "") -> None:
+        """All files matter, or those at and below the path `inner` of the tree."""
         self._files = files
+        self._inner = inner
         self.count = 0
 
-    def tree(self, inner: str = "") -> Iterator[Finding]:
-        """Everything that is wrong, agent by agent.
+    def tree(self) -> Iterator[Finding]:
+        """Everything that is wrong with what matters, agent by agent."""
+        return (each for each in self._all() if self._matters(each.path))
 
-        Args:
-            inner: the path that matters; agents that it does not lie in are left out.
-        """
-        wanted = inner.split("/", 1)[0]
+    def _matters(self, path: str) -> bool:
+        inner = self._inner
+        return not inner or path == inner or path.startswith(f"{inner}/")
+
+    def _all(self) -> Iterator[Finding]:
+        wanted = self._inner.split("/", 1)[0]
         settings = TreeSettings()
         if self._files.there(SETTINGS):
             found, good = self._read(SETTINGS, read_tree_settings)
@@ -143,7 +152,7 @@ class Checker:
         limit: int = limits.GOAL_BYTES,
     ) -> tuple[list[Finding], T | None]:
         """What one file comes to, and its value when it is good."""
-        self.count += 1
+        self.count += self._matters(str(path))
         sight = self._files.settled(path, limit=limit)
         if sight.seen is Seen.GOOD:
             return _judged(path, read(sight.text))

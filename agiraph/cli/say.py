@@ -11,6 +11,7 @@ import click
 
 from agiraph.cli.call import Call, tree_options
 from agiraph.cli.codes import Misused
+from agiraph.cli.daemons import daemon_of
 from agiraph.cli.names import found
 from agiraph.cli.read import Files
 from agiraph.cli.render import say
@@ -59,7 +60,10 @@ def send(call: Call, name: str, text: str, to: str | None, urgent: bool) -> None
     path = Home(agent).dropbox / _file_name()
     put(files.root, path, message)
     say(f"Sent to {f'{reader} of ' if reader else ''}{agent}: {path}")
-    say(f"Next: agiraph logs -f {quoted(agent)}")
+    if daemon_of(files).running:
+        say(f"Next: agiraph logs -f {quoted(agent)}")
+    else:
+        say("No daemon runs on this tree: it is read at the next `agiraph up`.")
 
 
 @click.command()
@@ -121,8 +125,8 @@ def stop(call: Call, name: str, node: str | None) -> None:
     path = home.stop if node is None else _node_stop(files, home, node)
     put(files.root, path, f"stopped by `agiraph stop` at {_now()}\n")
     say(f"{'Run' if node is None else 'Node'} is told to stop: {path}")
-    if node is None:
-        say(f"Next: agiraph run --again {quoted(home.agent)}    (a new run)")
+    if not daemon_of(files).running:
+        say("No daemon runs on this tree: it counts at the next `agiraph up`.")
 
 
 def _pause_of(files: Files, name: str | None) -> tuple[PurePosixPath, str]:

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 import click
 
 from agiraph.cli.call import Call, tree_options
-from agiraph.cli.codes import BadTree, Code, NotFound
+from agiraph.cli.codes import BadTree, Code, NotFound, Refused
 from agiraph.cli.daemons import daemon_of
 from agiraph.cli.read import Files
 from agiraph.cli.render import say
 from agiraph.cli.shell import quoted
 from agiraph.cli.view import agent as agent_view
 from agiraph.cli.view import one_agent
-from agiraph.cli.write import put
+from agiraph.cli.write import put, take_away
 from agiraph.core.limits import GOAL_BYTES
 from agiraph.model.layout import Home
 from agiraph.tree.lock import Taken, holder
@@ -73,6 +73,7 @@ def run(call: Call, name: str, again: bool) -> int:
     agent = one_agent(files, name)
     if not files.there(Home(agent).goal):
         raise NotFound(f"{agent} has no GOAL.md, so there is nothing to run.")
+    _not_stopped(files, Home(agent), again=again)
     before = agent_view(files, agent)
     if not daemon_of(files).running:
         if again:
@@ -84,6 +85,19 @@ def run(call: Call, name: str, again: bool) -> int:
     if again:
         _again(files, agent)
     return until_ended(files, before, tail, again=again)
+
+
+def _not_stopped(files: Files, home: Home, *, again: bool) -> None:
+    """Take an old STOP away for a new run; while it is there nothing would begin."""
+    if not files.there(home.stop):
+        return
+    if not again:
+        raise Refused(
+            f"{home.agent} was stopped: {home.stop} is there. "
+            f"`agiraph run {quoted(home.agent)} --again` takes it away for a new run."
+        )
+    take_away(files.root, home.stop)
+    say(f"{home.stop} was taken away.")
 
 
 def _alone(files: Files, before: AgentView) -> int:

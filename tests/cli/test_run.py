@@ -151,3 +151,13 @@ def test_a_run_with_nothing_to_do_says_so(tmp_path: Path) -> None:
     assert again.returncode == 0
     assert "agiraph run a --again" in again.stderr
     assert "opened" not in again.stderr
+
+
+def test_a_stopped_agent_runs_again_only_when_asked(tmp_path: Path) -> None:
+    goal = "---\nmodel: offline/digest\n---\nDigest what is there.\n"
+    tree = write(tmp_path, {"a/GOAL.md": goal, "a/STOP": "", "a/inputs/x.txt": "A.\n"})
+    refused = _alone(tree, "a")
+    assert refused.returncode == 1
+    assert "agiraph run a --again" in refused.stderr
+    assert _alone(tree, "a", "--again").returncode == 0
+    assert not (tree / "a/STOP").exists()

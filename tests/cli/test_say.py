@@ -111,3 +111,8 @@ def test_a_node_that_is_not_there_is_not_stopped(run: Run) -> None:
     assert result.exit_code == 3
     assert "Did you mean 'amd'?" in result.stderr
     assert run("stop", "held one", "--node", "x").exit_code == 3
+
+
+def test_without_a_daemon_a_message_is_said_to_wait(run: Run) -> None:
+    assert "No daemon runs" in run("send", "news", "Go on").stderr
+    assert "No daemon runs" in run("stop", "news").stderr
