@@ -86,6 +86,12 @@ def _counts(
     return waited > _GRACE and now.status in ("broken", "paused", "elsewhere", "forked")
 
 
+def _the_same(now: AgentView, before: AgentView) -> bool:
+    """Whether nothing was left to do, and nothing was done."""
+    at_work = before.run_status in ("", "open", "reopened")
+    return not at_work and (now.run, now.turns) == (before.run, before.turns)
+
+
 def say_end(now: AgentView, before: AgentView) -> None:
     """Say how an agent stands, and what to do; and that it had ended before."""
     name = quoted(now.name)
@@ -99,7 +105,7 @@ def say_end(now: AgentView, before: AgentView) -> None:
         )
     if now.status == "paused":
         render.next_step(f"agiraph resume {name}")
-    elif before.ended and now.run == before.run and now.status in AT_REST:
+    elif now.status in AT_REST and _the_same(now, before):
         render.say("There was nothing to do: its goal was worked on before.")
         render.next_step(
             f"agiraph run {name} --again    (a new run with the same goal)"
