@@ -30,6 +30,7 @@ from agiraph.tree.pen import DiskPen
 from agiraph.tree.reader import DiskReader
 from agiraph.tree.room import RealDisk
 from agiraph.tree.templates import template
+from agiraph.tree.starts import Starts
 from agiraph.tree.whereabouts import DiskWhereabouts
 from agiraph.watcher import FolderWatch
 
@@ -76,6 +77,9 @@ class Daemon:
             sys.stderr, self._clock, as_json=log_format == "json", quiet=False
         )
         self._stop = asyncio.Event()
+        self._starts = Starts(
+            self._root, self._clock.now().timestamp(), self._voice.remark
+        )
         self._code = DONE
 
     async def main(self) -> int:
@@ -92,11 +96,13 @@ class Daemon:
         try:
             await self._pen.remove_leftovers()
             await Controller(world, watch, house).run(self._stop)
+            self._starts.begin()
         finally:
             await self._catalog.close()
             await self._pen.close()
         self._voice.remark("ended; every step is recorded")
         return self._code
+        self._starts.end()
 
     # --- adapters
 
@@ -129,6 +135,8 @@ class Daemon:
             stands=self._stands,
         )
         return world
+            suspects=self._starts.held,
+            released=self._starts.released,
 
     def _watch(self) -> FolderWatch:
         return FolderWatch(self._root, report=self._voice.remark)
@@ -169,6 +177,7 @@ class Daemon:
         """One agent's state has changed; alone, it may be the end."""
         if self._until_done and agent == self._only and state in _ENDS:
             self._code = _ENDS[state]
+        self._starts.at_work(agent, works=state is AgentState.WORKING)
             self._stop.set()
 
     # --- signals
@@ -183,6 +192,7 @@ class Daemon:
             if code == INTERRUPTED:
                 os._exit(INTERRUPTED)  # the second Ctrl-C ends it now
             return
+                self._starts.end()
         self._code = code
         self._voice.remark("ending; a second Ctrl-C ends it now")
         self._stop.set()

@@ -4,6 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import Enum
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pathlib import PurePosixPath
 
 
 class AgiraphError(Exception):
@@ -14,8 +18,38 @@ class YourError(AgiraphError):
     """Something that a person wrote or asked for cannot be done as it is."""
 
 
+class Damaged(YourError):
+    """A log of the daemon's has a line in its middle that cannot be read.
+
+    Attributes:
+        path: of the log; line: from 1; why: what is wrong with it.
+    """
+
+    def __init__(self, path: PurePosixPath, line: int, why: str) -> None:
+        super().__init__(
+            f"{path}, line {line} is damaged: {why}; {path.name}.error.md beside it "
+            "says what to do"
+        )
+        self.path = path
+        self.line = line
+        self.why = why
+
+
 class OurError(AgiraphError):
     """A promise inside Agiraph was broken: a bug, recorded with that agent."""
+
+
+class StepCrashed(OurError):
+    """A step was cut off by the daemon's death, or a bug, too often.
+
+    Attributes:
+        step: its id; why: how it ended each time.
+    """
+
+    def __init__(self, step: str, why: str) -> None:
+        super().__init__(f"{step}: {why}")
+        self.step = step
+        self.why = why
 
 
 class ToolRefused(AgiraphError):

@@ -16,8 +16,9 @@ from agiraph.cli.names import found
 from agiraph.cli.read import Files
 from agiraph.cli.render import say
 from agiraph.cli.shell import quoted
+from agiraph.cli.view import agent as agent_view
 from agiraph.cli.view import newest_run, one_agent
-from agiraph.cli.write import encoded, put, take_away
+from agiraph.cli.write import encoded, put, take_away, touch
 from agiraph.model import layout
 from agiraph.model.layout import Home
 from agiraph.model.names import COORDINATOR
@@ -93,6 +94,9 @@ def pause(call: Call, name: str | None) -> None:
 def resume(call: Call, name: str | None) -> None:
     """Let a paused agent go on, or with no NAME the whole tree.
 
+    An agent that is held because it, or the daemon, crashed again and again is tried
+    once more: its GOAL.md is touched.
+
     Examples:
       agiraph resume news
       agiraph resume
@@ -102,8 +106,12 @@ def resume(call: Call, name: str | None) -> None:
     if files.there(path):
         take_away(files.root, path)
         say(f"{what[0].upper()}{what[1:]} goes on at the step where it stopped.")
+    elif name and agent_view(files, what, deep=False).status in ("held", "broken"):
+        say(f"{what} was not paused; it is tried again.")
     else:
         say(f"{what[0].upper()}{what[1:]} was not paused.")
+    if name and files.there(Home(what).goal):
+        touch(files.root, Home(what).goal)
     if name and files.there(layout.PAUSE):
         say("The whole tree is still paused: `agiraph resume` lifts that.")
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 from typing import TYPE_CHECKING
 
 from agiraph.cli.codes import Misused
@@ -37,6 +38,11 @@ def put(root: str, path: PurePosixPath, text: str) -> None:
 def take_away(root: str, path: PurePosixPath) -> None:
     """Remove one file; nothing when it is not there."""
     with_pen(root, lambda pen: pen.remove(path))
+
+
+def touch(root: str, path: PurePosixPath) -> None:
+    """Give a file the time of now; what it says stays."""
+    os.utime(f"{root}/{path}", follow_symlinks=False)
 
 
 def move(root: str, source: PurePosixPath, target: PurePosixPath) -> None:

@@ -14,7 +14,7 @@ from agiraph.core.codec import (
 )
 from agiraph.core.codec.report import Good, Rejected
 from agiraph.core.limits import GOAL_BYTES
-from agiraph.errors import AgiraphError
+from agiraph.errors import AgiraphError, Damaged
 from agiraph.model.event import EventType
 from agiraph.model.node import NodeState
 from agiraph.model.run import RunState
@@ -28,6 +28,7 @@ from agiraph.runtime.letters import Letters
 from agiraph.runtime.mail import Mailroom
 from agiraph.runtime.ownership import Ownership
 from agiraph.runtime.recall import recall_cut_off, recall_run, recall_spend
+from agiraph.runtime.quarantine import Quarantine
 from agiraph.runtime.together import together
 
 if TYPE_CHECKING:
@@ -57,6 +58,7 @@ class Agent:
         self._boardwork = Boardwork(self.desk, self._intake)
         self._ownership = Ownership(self.desk, self._intake)
         self._furnish = furnish
+        self.quarantine = Quarantine(self.desk)
         self._recalled = False
         self._unpaused_at: float | None = None
         self.gone = False
@@ -72,10 +74,8 @@ class Agent:
         if not await self._ownership.look(folder):
             self.gone = self._ownership.let_go
             return folder.again
-        if not self._recalled:
-            self._recall()
-            await self._ownership.settle()
-            await desk.mail.take_up()
+        if not await self._ready(folder):
+            return folder.again
         desk.unsettled = folder.goal.seen is Seen.LATER
         await self._goal(folder)
         if desk.goal is None:
@@ -138,6 +138,7 @@ class Agent:
     async def _goal(self, folder: Folder) -> None:
         desk, path = self.desk, self.desk.home.goal
         if folder.goal.seen is Seen.ABSENT:
+            desk.journal.load()
             await self._intake.clear(path, folder.goal)
             desk.bad_goal = ""
             if desk.goal is not None:

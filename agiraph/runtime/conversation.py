@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from agiraph.core.codec import line_from_json, line_to_json
 from agiraph.core.limits import LOG_BYTES
-from agiraph.errors import NotThere, YourError
+from agiraph.core.loglines import BadLine, records
+from agiraph.errors import Damaged, NotThere, YourError
 from agiraph.model.conversation import AssistantLine, SystemLine, ToolLine, UserLine
 
 if TYPE_CHECKING:
@@ -39,30 +40,21 @@ class Conversation:
         """Read the file once.
 
         Raises:
-            YourError: a line in the middle is damaged.
+            Damaged: a line is no line of a conversation.
         """
         try:
             data = self._world.reader.read(self._path, limit=LOG_BYTES)
         except NotThere:
             return
-        raw = data.split(b"\n")
-        for number, text in enumerate(raw, 1):
-            line = self._parse(text, number, last=number >= len(raw) - 1)
-            if line is not None:
-                self._take(line, len(text))
-
-    def _parse(self, text: bytes, number: int, *, last: bool) -> Line | None:
-        if not text.strip(b"\0 \r"):
-            return None
+        number = 0
         try:
-            return line_from_json(json.loads(text))
-        except (ValueError, KeyError, TypeError):
-            if last:
-                return None  # torn by a crash; the pen cuts it before appending
-            raise YourError(
-                f"{self._path}, line {number}: this line of the conversation is "
-                "damaged; mend it or take it out, then touch GOAL.md"
-            ) from None
+            for record in records(data):
+                number = record.number
+                self._take(line_from_json(record.found), record.size)
+        except BadLine as bad:
+            raise Damaged(self._path, bad.number, bad.why) from None
+        except YourError as wrong:
+            raise Damaged(self._path, number, str(wrong)) from None
 
     async def append(self, line: Line, *, flush: bool) -> None:
         """Add a line to the file, then to what is in memory."""

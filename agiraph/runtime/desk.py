@@ -91,6 +91,8 @@ class Desk:
         self.elsewhere = ""
         self.bad_goal = ""
         self.unsettled = False
+        self.broken = ""
+        self.at: dict[str, str] = {}
         self.cut_off = False
         self._error, self._failed_at = "", -1
         self.revision = 0
@@ -153,6 +155,8 @@ class Desk:
         """Why the coordinator cannot go on; empty once what is in force has changed."""
         return self._error if self._failed_at == self.revision else ""
 
+        if self.broken:
+            return self.broken
     # --- what is in force
 
     @property

@@ -26,6 +26,7 @@ class Folder:
 
     Attributes:
         run: the newest run's name.
+        goal_changed: when GOAL.md last changed, in seconds since 1970.
         drops: files in `_inbox/`, by name.
         specs, stops, reruns: by node; identities, notes: by worker.
         odd: names that cannot be used, and why.
@@ -43,6 +44,7 @@ class Folder:
     pause: bool = False
     stop: bool = False
     run: str | None = None
+    goal_changed: float | None = None
     drops: dict[str, Sight] = field(default_factory=dict)
     questions: dict[int, Sight] = field(default_factory=dict)
     specs: dict[str, Sight] = field(default_factory=dict)
@@ -77,6 +79,7 @@ class Look:
         found.memory = self._look(home.memory, GOAL_BYTES)
         found.triggers = self._look(home.triggers, GOAL_BYTES)
         found.inbox = self._look(home.inbox, INBOX_BYTES)
+        found.goal_changed = names["GOAL.md"].changed if "GOAL.md" in names else None
         found.pause = "PAUSE" in names
         found.stop = "STOP" in names
         found.held_open = any(

@@ -3,15 +3,27 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from agiraph.core.limits import LOG_BYTES
-from agiraph.errors import NotThere
+from agiraph.core.loglines import BadLine, records
+from agiraph.errors import Damaged, NotThere
 
 if TYPE_CHECKING:
     from agiraph.model.json import JsonObject
     from agiraph.model.layout import Home
     from agiraph.runtime.world import World
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """Why an agent does not work; goal_changed: when GOAL.md had last changed then."""
+
+    words: str
+    goal_changed: float | None
 
 
 class Journal:
@@ -23,6 +35,9 @@ class Journal:
         self._path = home.journal
         self._intents: dict[str, JsonObject] = {}
         self._marks: set[tuple[str, str]] = set()
+        self._again: Counter[str] = Counter()
+        self._crashes: Counter[str] = Counter()
+        self.quarantined: Kept | None = None
         self._read = False
 
     async def intend(self, step: str, tool: str, intent: JsonObject) -> None:
@@ -41,19 +56,65 @@ class Journal:
         """Record that a person's file was accepted."""
         await self._add({"kind": "accepted", "file": file, "sha": sha})
 
+    # --- crashes
+
+    async def again(self, step: str) -> int:
+        """Record that a step that was cut off is done anew; how often it was before."""
+        before = self._again[step]
+        self._again[step] += 1
+        await self._add({"kind": "again", "step": step})
+        return before
+
+    async def unharmed(self, step: str) -> None:
+        """Record that a step was not done anew after all: the daemon was shut down."""
+        self._again[step] -= 1
+        await self._add({"kind": "unharmed", "step": step})
+
+    async def crashed(self, step: str, why: str) -> int:
+        """Record that a step ended by a bug; how often it has now."""
+        self._crashes[step] += 1
+        await self._add({"kind": "crash", "step": step, "why": why})
+        return self._crashes[step]
+
+    async def quarantine(
+        self, step: str, words: str, goal_changed: float | None
+    ) -> None:
+        """Record why the agent is not to work, and as of which GOAL.md."""
+        self.quarantined = Kept(words, goal_changed)
+        await self._add(
+            {
+                "kind": "quarantined",
+                "step": step,
+                "words": words,
+                "goal_changed": goal_changed,
+            }
+        )
+
+    async def release(self) -> None:
+        """Record that a person lets the agent try again; nothing counts any more."""
+        self._forgive()
+        await self._add({"kind": "released"})
+
+    def _forgive(self) -> None:
+        self.quarantined = None
+        self._again.clear()
+        self._crashes.clear()
+
+    # --- reading
+
     def intent(self, step: str) -> JsonObject | None:
         """What a step was about to do, if that was recorded."""
-        self._load()
+        self.load()
         return self._intents.get(step)
 
     def marked(self, step: str, what: str) -> bool:
         """Whether a step had come past a point."""
-        self._load()
+        self.load()
         return (step, what) in self._marks
 
     def mark_of(self, step: str, beginning: str) -> str | None:
         """What follows a beginning in one of a step's marks, or None."""
-        self._load()
+        self.load()
         for name, what in self._marks:
             if name == step and what.startswith(beginning):
                 return what.removeprefix(beginning)
@@ -64,7 +125,12 @@ class Journal:
         data = line.encode() + b"\n"
         await self._world.append(self._path, data, flush=True)
 
-    def _load(self) -> None:
+    def load(self) -> None:
+        """Read the file, once.
+
+        Raises:
+            Damaged: a line is no entry of a journal.
+        """
         if self._read:
             return
         self._read = True
@@ -72,16 +138,42 @@ class Journal:
             data = self._world.reader.read(self._path, limit=LOG_BYTES)
         except NotThere:
             return
-        for raw in data.split(b"\n"):
-            if raw.startswith(b"{"):
-                self._take(raw)
-
-    def _take(self, raw: bytes) -> None:
+        number = 0
         try:
-            entry = json.loads(raw)
-        except ValueError:
-            return  # a torn tail: the pen cuts it off before the next append
-        if entry.get("kind") == "intent":
-            self._intents.setdefault(entry["step"], entry["intent"])
-        elif entry.get("kind") == "mark":
-            self._marks.add((entry["step"], entry["what"]))
+            for record in records(data):
+                number = record.number
+                self._take(record.found)
+        except BadLine as bad:
+            self._read = False
+            raise Damaged(self._path, bad.number, bad.why) from None
+        except (KeyError, TypeError) as error:
+            self._read = False
+            raise Damaged(self._path, number, f"it lacks {error}") from None
+
+    def forget(self) -> None:
+        """The file was mended by somebody else: it is read again when it is needed."""
+        self._read = False
+
+    def _take(self, entry: JsonObject) -> None:
+        match entry.get("kind"):
+            case "intent":
+                intent = entry["intent"]
+                if not isinstance(intent, Mapping):
+                    raise TypeError("an intent with its keys")
+                self._intents.setdefault(str(entry["step"]), intent)
+            case "mark":
+                self._marks.add((str(entry["step"]), str(entry["what"])))
+            case "again":
+                self._again[str(entry["step"])] += 1
+            case "unharmed":
+                self._again[str(entry["step"])] -= 1
+            case "crash":
+                self._crashes[str(entry["step"])] += 1
+            case "quarantined":
+                changed = entry.get("goal_changed")
+                at = changed if isinstance(changed, float) else None
+                self.quarantined = Kept(str(entry["words"]), at)
+            case "released":
+                self._forgive()
+            case _:
+                return  # for people, or of a later version

@@ -41,6 +41,9 @@ class Role(Protocol):
     """What differs between the coordinator and a worker."""
 
     name: str
+LONG_WAITS = frozenset({"wait", "ask_human"})  # a daemon may well die meanwhile
+
+
     tools: Mapping[str, Tool]
     log: PurePosixPath | None
 
@@ -173,6 +176,7 @@ class Loop:
         line = as_line(self._talk, answer, self._desk.world.stamp())
         await self._talk.append(line, flush=True)
         await self._role.said(answer)
+            self._desk.at[self._role.name] = self._step(None)
         await self._desk.records.trace(
             self._role.log,
             step="model",
@@ -195,7 +199,7 @@ class Loop:
         await self._role.ready()
         if self._role.urgent():
             return rules.Interrupted()
-        step = self._step(act.index)
+        step = self._desk.at[self._role.name] = self._step(act.index)
         records, where = self._desk.records, self._role.where()
         await records.event(
             EventType.TOOL_CALLED,
@@ -225,9 +229,11 @@ class Loop:
         )
         return rules.Returned(result.content, result.error, result.ends)
 
-    def _step(self, index: int) -> str:
+    def _step(self, index: int | None) -> str:
+        """The id of a call of the last answer, or of the model call that is next."""
         talk = self._talk
-        return f"{self._role.loop_name()}/{talk.session}.{talk.turn}.{index}"
+        turn = f"{talk.turn + 1}" if index is None else f"{talk.turn}.{index}"
+        return f"{self._role.loop_name()}/{talk.session}.{turn}"
 
     async def _result(self, step: str, call: ToolCall) -> ToolResult:
         try:
@@ -242,6 +248,8 @@ class Loop:
                 raise
             return ToolResult("what was named is not there any more", error=True)
         except AgiraphError as refused:
+        except StepCrashed:
+            raise
             return ToolResult(str(refused), error=True)
 
     def _home_is_there(self) -> bool:
@@ -265,7 +273,7 @@ class Loop:
                 error=True,
             )
         if known is not None:
-            return await tool.perform({**arguments, **known}, seat)
+            return await self._anew(step, tool, {**arguments, **known}, seat)
         intent = {"run": seat.run, **await tool.prepare(arguments, seat)}
         await self._desk.journal.intend(step, tool.spec.name, _new(intent, arguments))
         return await self._guarded(tool, {**arguments, **intent}, seat)
@@ -275,6 +283,26 @@ class Loop:
         run = self._desk.run
         if tool.spec.name in ENDINGS and run is not None:
             return known.get("run") == run.name
+    async def _anew(
+        self, step: str, tool: Tool, intent: Intent, seat: Seat
+    ) -> ToolResult:
+        """Do what was cut off by a restart, unless the daemon dies of it each time.
+
+        Raises:
+            StepCrashed: it did.
+        """
+        journal = self._desk.journal
+        if tool.spec.name in LONG_WAITS:
+            return await tool.perform(intent, seat)
+        if await journal.again(step) >= CRASHES - 1:
+            why = f"the daemon ended while {tool.spec.name} was done"
+            raise StepCrashed(step, why)
+        try:
+            return await tool.perform(intent, seat)
+        except asyncio.CancelledError:
+            await journal.unharmed(step)  # a shutdown is no crash
+            raise
+
         return known.get("run") == seat.run
 
     async def _guarded(self, tool: Tool, intent: Intent, seat: Seat) -> ToolResult:

@@ -7,8 +7,13 @@ from typing import TYPE_CHECKING
 
 from agiraph.core import board
 from agiraph.core import turn as rules
-from agiraph.core.limits import CRASHES
-from agiraph.errors import AgiraphError, NotThere, ProviderFault
+from agiraph.errors import (
+    AgiraphError,
+    Damaged,
+    NotThere,
+    ProviderFault,
+    StepCrashed,
+)
 from agiraph.model.event import EventType
 from agiraph.model.names import COORDINATOR, folded
 from agiraph.model.node import NodeState
@@ -18,6 +23,7 @@ from agiraph.runtime import nodes, publishing, questions, runs, staffing
 from agiraph.runtime.conversation import Conversation
 from agiraph.runtime.coordinator import Coordinator
 from agiraph.runtime.news import News
+from agiraph.runtime.edge import Edge
 from agiraph.runtime.status import StatusPage
 from agiraph.runtime.toolbox import toolbox
 from agiraph.runtime.worker import Worker
@@ -36,7 +42,7 @@ NO_COMMAND_LINE_AGENTS = (
     "worker"
 )
 
-HOME_AWAY = 2.0  # seconds until a loop whose home is gone tries once more
+ROUNDS = "rounds"
 
 
 class Supervisor:
@@ -54,6 +60,7 @@ class Supervisor:
         self._cleared_up = False
         self._page = StatusPage(self._desk)
 
+        self._edge = Edge(agent)
     # --- whether and when
 
     def wants(self) -> bool:
@@ -67,10 +74,15 @@ class Supervisor:
 
     async def run(self) -> None:
         """Start what can start, until nothing is left; cancelled, it ends its loops."""
-        desk = self._desk
-        await self._clear_up()
         async with asyncio.TaskGroup() as group:
             rung = desk.bell.count
+            await self._edge.guard(ROUNDS, self._rounds(group))
+        await self._page.write()
+
+    async def _rounds(self, group: asyncio.TaskGroup) -> None:
+        desk = self._desk
+        try:
+            await self._clear_up()
             while await self._dispatch(group):
                 await self._page.write()
                 await desk.bell.after(rung, self._alarm())
@@ -78,8 +90,8 @@ class Supervisor:
                     desk.bell.ring()  # time has passed: whoever waits looks, too
                 rung = desk.bell.count
             for task in self._tasks.values():
+        finally:
                 task.cancel()
-        await self._page.write()
 
     async def _clear_up(self) -> None:
         """End what a dead daemon left running; ours ends its own."""
@@ -114,7 +126,7 @@ class Supervisor:
     async def _dispatch(self, group: asyncio.TaskGroup) -> bool:
         desk = self._desk
         self._reap()
-        if self._agent.gone or desk.goal is None:
+        if self._agent.gone or desk.goal is None or desk.broken:
             return False
         self._end_cancelled()
         if not desk.is_paused and not desk.hold:
@@ -142,43 +154,9 @@ class Supervisor:
     def _start(
         self, group: asyncio.TaskGroup, name: str, work: Coroutine[None, None, None]
     ) -> None:
-        task = group.create_task(self._guarded(name, work), name=name)
+        task = group.create_task(self._edge.guard(name, work), name=name)
         task.add_done_callback(lambda _: self._desk.bell.ring())
         self._tasks[name] = task
-
-    async def _guarded(self, name: str, work: Coroutine[None, None, None]) -> None:
-        """The one place where a surprise ends: recorded, at this agent alone."""
-        try:
-            await work
-        except NotThere as gone:
-            await self._gone(name, str(gone))
-        except AgiraphError as fault:
-            await self._broken(name, str(fault))
-        except Exception as bug:  # noqa: BLE001 - an agent's edge: the daemon goes on
-            self._crashes[name] = self._crashes.get(name, 0) + 1
-            self._desk.world.trace(bug)
-            if self._crashes[name] >= CRASHES:
-                words = f"a fault in Agiraph itself ({type(bug).__name__}: {bug})"
-                await self._broken(name, words)
-
-    async def _gone(self, name: str, words: str) -> None:
-        """Something under the loop was deleted; a home may be away for a moment."""
-        world = self._desk.world
-        if world.reader.entry(self._desk.home.path) is not None:
-            await self._broken(name, words)
-            return
-        world.remark(f"{self._desk.agent}: {words}")
-        await world.clock.sleep(HOME_AWAY)
-
-    async def _broken(self, name: str, words: str) -> None:
-        desk = self._desk
-        if name.startswith("node:"):
-            await nodes.end(
-                desk, name.removeprefix("node:"), NodeState.FAILED, error=words
-            )
-            return
-        await desk.records.event(EventType.AGENT_FAILED, desk.where(), words=words)
-        desk.fail(words)
 
     # --- the coordinator
 
@@ -283,9 +261,13 @@ class Supervisor:
             return
         await desk.set_staff(staff, WorkerState.BUSY, node)
         await desk.records.event(EventType.WORKER_BUSY, desk.where(node, staff.name))
-        worker = self._seated(staff, node)
-        worker.shift.placed = placed
         self._start(group, f"node:{node}", self._work(worker, staff, node))
+        try:
+            worker = self._seated(staff, node)
+        except Damaged:
+            desk.places.leave(staff.name)
+            raise
+        worker.shift.placed = placed
 
     def _seated(self, staff: Staff, node: str) -> Worker:
         """A worker with its conversation and its tools."""
@@ -311,7 +293,7 @@ class Supervisor:
                 await desk.put_node(desk.nodes[node])
             staff.node = None  # whoever starts the loops again finds it free
             raise
-        except AgiraphError:
+        except (NotThere, StepCrashed):
             await self._free(staff)
             raise
         await self._free(staff)

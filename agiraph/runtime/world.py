@@ -26,6 +26,10 @@ if TYPE_CHECKING:
 DISK_RETRY = 5.0
 
 
+def _nothing(agent: str) -> None:
+    del agent
+
+
 @dataclass(slots=True)
 class World:
     """The adapters and what holds for the whole tree.
@@ -37,6 +41,8 @@ class World:
         paused: whether the tree's PAUSE file is there.
         trouble: why something cannot be written now; empty when all is well.
         crowded: why the disk takes no new work; empty when there is room.
+        suspects: agents that were at work each time the daemon died lately.
+        released: is told which of them a person lets try again.
         bells: of the agents; whoever waits there hears of what holds for all.
         runs: places for the runs at work at once.
         stands: is told of each agent's new state.
@@ -64,6 +70,8 @@ class World:
     paused: bool = False
     trouble: str = ""
     crowded: str = ""
+    suspects: frozenset[str] = frozenset()
+    released: Callable[[str], None] = _nothing
     bells: WeakSet[Bell] = field(default_factory=WeakSet)
     _refused: list[DiskRefused] = field(default_factory=list)
 

@@ -1,0 +1,72 @@
+"""The lines of a log of JSON objects, and the first one that cannot be explained.
+
+A crash leaves marks at the end of a log only: half a line, or NUL bytes where the
+length was recorded and the content was not. Anything else that is no record is damage.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from agiraph.model.json import Json, JsonObject
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """One line of a log; number: from 1; size: in bytes, without its line end."""
+
+    number: int
+    size: int
+    found: JsonObject
+
+
+class BadLine(Exception):
+    """A line in the middle of a log is no record; number: from 1."""
+
+    def __init__(self, number: int, why: str) -> None:
+        super().__init__(why)
+        self.number = number
+        self.why = why
+
+
+def records(data: bytes) -> Iterator[Record]:
+    """Every record of a log, in order; what a crash tore at its end is left out.
+
+    Raises:
+        BadLine: a line is no record, and no crash explains it.
+    """
+    *lines, rest = data.split(b"\n")
+    torn = 0
+    for number, line in enumerate(lines, 1):
+        if not line.strip():
+            continue
+        if b"\0" in line:
+            torn = torn or number
+            continue
+        found = _meaning(line)
+        if torn:
+            raise BadLine(torn, "there are NUL bytes in it")
+        if isinstance(found, str):
+            raise BadLine(number, found)
+        yield Record(number, len(line), found)
+    last = _meaning(rest) if rest.strip() and b"\0" not in rest else ""
+    if not isinstance(last, str):  # whole but for its line end, which is added
+        if torn:
+            raise BadLine(torn, "there are NUL bytes in it")
+        yield Record(len(lines) + 1, len(rest), last)
+
+
+def _meaning(line: bytes) -> JsonObject | str:
+    """What a line says, or why it is no record."""
+    try:
+        said: Json = json.loads(line)
+    except ValueError as error:
+        return f"it is no JSON ({error})"
+    except RecursionError:
+        return "it is nested too deeply"
+    return said if isinstance(said, dict) else "it is no JSON object"

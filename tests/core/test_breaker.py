@@ -1,0 +1,32 @@
+"""Which agents a daemon that keeps dying leaves alone."""
+
+from __future__ import annotations
+
+from agiraph.core.breaker import Life, recent, suspects, words
+
+
+def lives(*at_work: str) -> list[Life]:
+    return [
+        Life(100.0 * number, frozenset(names.split()))
+        for number, names in enumerate(at_work)
+    ]
+
+
+def test_who_was_at_work_three_times_when_the_daemon_died_is_held() -> None:
+    assert suspects(lives("bad", "bad good", "bad")) == {"bad"}
+
+
+def test_two_deaths_hold_nobody() -> None:
+    assert suspects(lives("bad", "", "bad")) == frozenset()
+
+
+def test_deaths_long_ago_do_not_count() -> None:
+    assert [life.ended for life in recent(lives("a", "a", "a", "a"), 420.0)] == [
+        200.0,
+        300.0,
+    ]
+
+
+def test_the_words_say_how_to_try_again() -> None:
+    assert "agiraph resume bad" in words("bad")
+    assert "touch GOAL.md" in words("bad")

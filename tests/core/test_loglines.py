@@ -1,0 +1,67 @@
+"""What a crash leaves at the end of a log is cut off; all other damage is told."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from agiraph.core.loglines import BadLine, records
+
+ONE, TWO = b'{"a": 1}\n', b'{"a": 2}\n'
+
+
+def found(data: bytes) -> list[object]:
+    return [record.found["a"] for record in records(data)]
+
+
+@pytest.mark.parametrize(
+    "end",
+    [b"", b'{"a": 3', b"\0\0\0\0", b'{"a"\0\0\0', b"\0\0\n", b'{"a": 3\0\0\n', b"\n"],
+)
+def test_what_a_crash_leaves_at_the_end_is_left_out(end: bytes) -> None:
+    assert found(ONE + TWO + end) == [1, 2]
+
+
+def test_a_last_line_that_lacks_only_its_line_end_counts() -> None:
+    assert found(ONE + TWO.rstrip()) == [1, 2]
+
+
+@pytest.mark.parametrize(
+    ("bad", "why"),
+    [
+        (b'{"a": \n', "no JSON"),
+        (b"[1]\n", "no JSON object"),
+        (b"\xff\xfe\n", "no JSON"),
+        (b"\0\0\0\n", "NUL"),
+        (b"[" * 100_000 + b"\n", "no JSON|deeply"),
+    ],
+)
+def test_damage_before_a_good_line_is_told_with_its_place(bad: bytes, why: str) -> None:
+    with pytest.raises(BadLine, match=why) as told:
+        found(ONE + bad + TWO)
+    assert told.value.number == 2
+
+
+def test_a_whole_line_that_is_no_record_is_damage_at_the_end_too() -> None:
+    with pytest.raises(BadLine) as told:
+        found(ONE + TWO + b"what is this\n")
+    assert told.value.number == 3
+
+
+def test_nul_bytes_before_a_line_without_its_end_are_damage() -> None:
+    with pytest.raises(BadLine, match="NUL"):
+        found(ONE + b"\0\0\n" + TWO.rstrip())
+
+
+@given(st.lists(st.integers(), max_size=20), st.data())
+def test_a_log_cut_anywhere_is_read_up_to_there(
+    numbers: list[int], data: st.DataObject
+) -> None:
+    whole = b"".join(json.dumps({"a": n}).encode() + b"\n" for n in numbers)
+    cut = data.draw(st.integers(0, len(whole)))
+    read = found(whole[:cut])
+    assert read == numbers[: len(read)]
+    assert len(read) >= whole[:cut].count(b"\n")
