@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from enum import IntEnum
 
-from agiraph.errors import AgiraphError, NotThere, YourError
+from agiraph.errors import AgiraphError, NotThere, ReadOnly, YourError
 from agiraph.model.agent import AgentState
 
 
@@ -83,4 +83,6 @@ def code_of_error(error: AgiraphError) -> Code:
         return error.code
     if isinstance(error, Taken):
         return Code.LOCKED
+    if isinstance(error, ReadOnly):
+        return Code.BAD_TREE
     return Code.NOT_FOUND if isinstance(error, NotThere) else Code.FAILED

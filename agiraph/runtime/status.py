@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 from collections import Counter
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from agiraph.core import board
 from agiraph.core.brief import shortened
-from agiraph.core.codec import write_agent_status
-from agiraph.core.limits import COUNTERS_EVERY
+from agiraph.core.codec import read_status, write_agent_status
+from agiraph.core.limits import COUNTERS_EVERY, GOAL_BYTES
 from agiraph.core.standing import Facts, standing
-from agiraph.errors import NotThere
+from agiraph.errors import AgiraphError, NotThere
 from agiraph.model.agent import AgentState, AgentStatus, Permission
 from agiraph.model.event import EventType
 from agiraph.model.names import COORDINATOR
 
 if TYPE_CHECKING:
+    from agiraph.model.json import JsonObject
     from agiraph.runtime.desk import Desk
 
 _EVENTS = {
@@ -54,22 +56,43 @@ class StatusPage:
         if desk.unsettled or nothing:
             return
         state, waiting_for = standing(facts(desk))
+        if self._state is None:
+            self._recall(state, waiting_for)
         if state is not self._state:
             await self._changed(state)
         shown = self._facts(state, waiting_for)
         now = desk.world.clock.monotonic()
         counters = now - self._written >= COUNTERS_EVERY and self._spent != desk.spend
         if shown == self._shown and not counters:
+            self._tell(state)
             return
         self._shown, self._written, self._spent = shown, now, desk.spend
         page = write_agent_status(self._page(state, waiting_for)).encode()
-        try:
+        with suppress(NotThere):  # the home is gone; so is its page
             await desk.world.durably(
                 lambda: desk.world.pen.write(desk.home.status, page)
             )
-        except NotThere:
-            pass  # the home is gone; so is its page
         self._tell(state)
+
+    def _recall(self, state: AgentState, waiting_for: str) -> None:
+        """After a restart: what has lasted since before it is no news.
+
+        A page that says the same already stays as it is, its counters with it.
+        """
+        desk = self._desk
+        try:
+            text = desk.world.reader.read(desk.home.status, limit=GOAL_BYTES).decode()
+        except (AgiraphError, UnicodeDecodeError):
+            return
+        before = read_status(text)
+        when, _, words = str(before.get("last_message", "")).partition(": ")
+        desk.last_mail = desk.last_mail if any(desk.last_mail) else (when, words)
+        if before.get("status") != state.value:
+            return
+        self._state, self._since = state, str(before.get("since", ""))
+        now = read_status(write_agent_status(self._page(state, waiting_for)))
+        if _lasting(before) == _lasting(now):
+            self._shown, self._spent = self._facts(state, waiting_for), desk.spend
 
     def _tell(self, state: AgentState) -> None:
         """Say the new state, once the page says it: hearing it may end the daemon."""
@@ -144,6 +167,14 @@ class StatusPage:
             workers=self._workers(),
             permissions=permissions_note(desk),
         )
+
+
+_COUNTERS = frozenset({"turns", "tokens", "cost_usd", "spent"})
+
+
+def _lasting(head: JsonObject) -> JsonObject:
+    """What a page says, without what it counts."""
+    return {key: value for key, value in head.items() if key not in _COUNTERS}
 
 
 def permissions_note(desk: Desk) -> str:

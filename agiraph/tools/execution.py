@@ -11,7 +11,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Protocol
 
-from agiraph.errors import ToolRefused
+from agiraph.errors import DiskRefused, ToolRefused
 from agiraph.model.layout import MACHINE
 from agiraph.ports import Finished
 from agiraph.tools import processes
@@ -88,9 +88,11 @@ class LocalShell:
         with self._opened(command) as opened:
             finished = await self._run(command, opened, private)
             if finished.size:
-                await asyncio.to_thread(os.fsync, opened.keep)
+                with suppress(OSError):  # it has run: what it did is what counts
+                    await asyncio.to_thread(os.fsync, opened.keep)
         if not finished.tail:
-            await self._pen.remove(command.keep)  # it was shown whole
+            with suppress(DiskRefused):
+                await self._pen.remove(command.keep)  # it was shown whole
         return finished
 
     async def end_left_behind(self, agent: str) -> int:
