@@ -15,9 +15,10 @@ from agiraph.model.agent import AgentState, TreeSettings
 from agiraph.model.layout import MACHINE
 from agiraph.providers.models import ModelCatalog
 from agiraph.runtime.bell import Bell
-from agiraph.runtime.controller import Controller, House
+from agiraph.runtime.controller import Controller
 from agiraph.runtime.ledger import Ledger
 from agiraph.runtime.places import Places
+from agiraph.runtime.seat import House
 from agiraph.runtime.voice import Voice
 from agiraph.runtime.world import World
 from agiraph.tools.execution import LocalShell
@@ -29,8 +30,8 @@ from agiraph.tree.lock import TreeLock
 from agiraph.tree.pen import DiskPen
 from agiraph.tree.reader import DiskReader
 from agiraph.tree.room import RealDisk
-from agiraph.tree.templates import template
 from agiraph.tree.starts import Starts
+from agiraph.tree.templates import template
 from agiraph.tree.whereabouts import DiskWhereabouts
 from agiraph.watcher import FolderWatch
 
@@ -76,10 +77,10 @@ class Daemon:
         self._voice = Voice(
             sys.stderr, self._clock, as_json=log_format == "json", quiet=False
         )
-        self._stop = asyncio.Event()
         self._starts = Starts(
             self._root, self._clock.now().timestamp(), self._voice.remark
         )
+        self._stop = asyncio.Event()
         self._code = DONE
 
     async def main(self) -> int:
@@ -91,18 +92,19 @@ class Daemon:
             furnish=_furnish,
             models=lambda settings: self._models(world, settings),
             only=self._only,
+            version=__version__,
         )
         self._voice.remark(f"watching {self._root} (process {os.getpid()})")
         try:
+            self._starts.begin()
             await self._pen.remove_leftovers()
             await Controller(world, watch, house).run(self._stop)
-            self._starts.begin()
         finally:
             await self._catalog.close()
             await self._pen.close()
+        self._starts.end()
         self._voice.remark("ended; every step is recorded")
         return self._code
-        self._starts.end()
 
     # --- adapters
 
@@ -133,10 +135,10 @@ class Daemon:
             trace=self._trace,
             root=self._root,
             stands=self._stands,
-        )
-        return world
             suspects=self._starts.held,
             released=self._starts.released,
+        )
+        return world
 
     def _watch(self) -> FolderWatch:
         return FolderWatch(self._root, report=self._voice.remark)
@@ -175,9 +177,9 @@ class Daemon:
 
     def _stands(self, agent: str, state: AgentState) -> None:
         """One agent's state has changed; alone, it may be the end."""
+        self._starts.at_work(agent, works=state is AgentState.WORKING)
         if self._until_done and agent == self._only and state in _ENDS:
             self._code = _ENDS[state]
-        self._starts.at_work(agent, works=state is AgentState.WORKING)
             self._stop.set()
 
     # --- signals
@@ -190,9 +192,9 @@ class Daemon:
     def _end(self, code: int) -> None:
         if self._stop.is_set():
             if code == INTERRUPTED:
+                self._starts.end()
                 os._exit(INTERRUPTED)  # the second Ctrl-C ends it now
             return
-                self._starts.end()
         self._code = code
         self._voice.remark("ending; a second Ctrl-C ends it now")
         self._stop.set()

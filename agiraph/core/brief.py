@@ -56,6 +56,7 @@ class NodeBrief:
     inputs: bool
     earlier: str
     how_to_end: str
+    inlined: int = INLINED_REFS
 
 
 def run_brief(brief: RunBrief) -> str:
@@ -82,7 +83,7 @@ def node_brief(brief: NodeBrief) -> str:
         f"Date: {brief.date}",
         f"## Task (_spec.md)\n\n{brief.spec.strip()}",
         brief.earlier,
-        _headed("What you have from others", _refs(brief.refs)),
+        _headed("What you have from others", _refs(brief.refs, brief.inlined)),
         _headed("Your memory (memory.md)", _capped(brief.memory)),
         _headed("Your notebook (notebook.md)", _capped(brief.notebook)),
         _headed("The goal behind it, in short", shortened(brief.goal, 1200)),
@@ -110,8 +111,7 @@ def _listing(files: Sequence[Listed]) -> str:
     return "\n".join(f"- `{file.path}` ({file.size:,} bytes)" for file in files)
 
 
-def _refs(refs: Sequence[tuple[str, Sequence[Listed]]]) -> str:
-    left = INLINED_REFS
+def _refs(refs: Sequence[tuple[str, Sequence[Listed]]], left: int) -> str:
     parts: list[str] = []
     for name, files in refs:
         if not files:

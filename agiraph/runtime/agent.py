@@ -16,6 +16,7 @@ from agiraph.core.codec.report import Good, Rejected
 from agiraph.core.limits import GOAL_BYTES
 from agiraph.errors import AgiraphError, Damaged
 from agiraph.model.event import EventType
+from agiraph.model.names import COORDINATOR
 from agiraph.model.node import NodeState
 from agiraph.model.run import RunState
 from agiraph.ports import Seen
@@ -27,8 +28,8 @@ from agiraph.runtime.intake import Intake
 from agiraph.runtime.letters import Letters
 from agiraph.runtime.mail import Mailroom
 from agiraph.runtime.ownership import Ownership
-from agiraph.runtime.recall import recall_cut_off, recall_run, recall_spend
 from agiraph.runtime.quarantine import Quarantine
+from agiraph.runtime.recall import recall_cut_off, recall_run, recall_spend
 from agiraph.runtime.together import together
 
 if TYPE_CHECKING:
@@ -57,8 +58,8 @@ class Agent:
         self._letters = Letters(self.desk, self._intake)
         self._boardwork = Boardwork(self.desk, self._intake)
         self._ownership = Ownership(self.desk, self._intake)
-        self._furnish = furnish
         self.quarantine = Quarantine(self.desk)
+        self._furnish = furnish
         self._recalled = False
         self._unpaused_at: float | None = None
         self.gone = False
@@ -86,6 +87,39 @@ class Agent:
         await self._letters.take_in(folder)
         return self._soonest(folder.again)
 
+    @property
+    def at_rest(self) -> bool:
+        """Whether only a change of its files, or of the tree's, can give it work."""
+        desk = self.desk
+        ended = desk.run is not None and not desk.run_open
+        waits = desk.questions or desk.answered or desk.mail.has(COORDINATOR)
+        wrong = desk.holds or desk.error or desk.bad_goal
+        odd = wrong or desk.unsettled or desk.cut_off
+        return (
+            self._recalled
+            and desk.goal is not None
+            and ended
+            and not (waits or odd or desk.is_paused or self._intake.any_bad)
+            and self._unpaused_at is None
+        )
+
+    async def _ready(self, folder: Folder) -> bool:
+        """Whether what was done before is known, as far as it can be read."""
+        if not await self.quarantine.look(folder):
+            return False
+        if self._recalled:
+            return True
+        try:
+            self._recall()
+        except Damaged as fault:
+            await self.quarantine.damaged(fault)
+            await self.quarantine.look(folder)
+            return False
+        self.quarantine.recall()
+        await self._ownership.settle()
+        await self.desk.mail.take_up()
+        return True
+
     def _soonest(self, again: float | None) -> float | None:
         if self._unpaused_at is None:
             return again
@@ -104,6 +138,7 @@ class Agent:
         recall_run(desk)
         recall_cut_off(desk)
         if desk.run_open:
+            desk.journal.load()
             desk.mail.load()
         questions.load(desk)
         if desk.run_open or self._spent_today():
@@ -138,7 +173,6 @@ class Agent:
     async def _goal(self, folder: Folder) -> None:
         desk, path = self.desk, self.desk.home.goal
         if folder.goal.seen is Seen.ABSENT:
-            desk.journal.load()
             await self._intake.clear(path, folder.goal)
             desk.bad_goal = ""
             if desk.goal is not None:
@@ -246,6 +280,7 @@ class Agent:
 
     async def _run(self, folder: Folder) -> None:
         desk = self.desk
+        desk.stopping = folder.stop
         if folder.stop and desk.run_open:
             await self._stop()
         elif not folder.stop and self._wants_run():

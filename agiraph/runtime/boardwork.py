@@ -98,6 +98,10 @@ class Boardwork:
         if known is None or board.state(known, self.desk.nodes).ended:
             return
         await nodes.end(self.desk, node, NodeState.CANCELLED, error=STOPPED)
+        for child in board.descendants(node, self.desk.nodes):
+            if not child.status.state.ended:
+                words = f"{node}, which it belongs to, was stopped"
+                await nodes.end(self.desk, child.id, NodeState.CANCELLED, error=words)
         self.desk.changed()
 
     async def _rerun(self, node: str) -> None:

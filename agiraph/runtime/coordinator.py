@@ -99,6 +99,8 @@ class Coordinator:
         desk = self._desk
         if tool in OPENS_A_RUN and not desk.run_open and desk.goal is not None:
             await runs.open_run(desk)
+            self._leave()  # to chat takes no place among the runs; to work does
+            await self._enter()
 
     async def after(self, tool: str, result: ToolResult) -> None:
         """Note what its memory has become by its own hand."""
@@ -300,6 +302,7 @@ class Coordinator:
         run = desk.run
         if run is None or f"brief:{run.name}" in self._talk.delivered:
             return
+        self._note_seen()
         text = run_brief(
             RunBrief(
                 date=desk.world.clock.now().strftime("%A %Y-%m-%d %H:%M %z"),
@@ -316,6 +319,12 @@ class Coordinator:
         ids = (f"brief:{run.name}", goal_id(run.name, 0, run.goal_hash))
         line = UserLine(desk.world.stamp(), text, Kind.BRIEF, "agiraph", ids)
         await self._talk.append(line, flush=True)
+
+    def _note_seen(self) -> None:
+        """What of the memory the brief shows: a later edit may not be overwritten."""
+        desk, seat = self._desk, self.seat("brief")
+        for path in self._material.memory_files():
+            desk.seen.note(seat, path, self._material.data(path))
 
     def urgent(self) -> bool:
         """Urgent mail and changed goals go ahead of the calls left."""

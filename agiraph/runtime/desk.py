@@ -85,14 +85,16 @@ class Desk:
         self.broken_specs: dict[str, str] = {}
         self.paused = False
         self.stopping = False
+        self.opening = False
+        self.loops: set[str] = set()
         self.active: set[str] = set()
         self.held: dict[str, str] = {}
         self.holds: dict[str, str] = {}
         self.elsewhere = ""
-        self.bad_goal = ""
-        self.unsettled = False
         self.broken = ""
         self.at: dict[str, str] = {}
+        self.bad_goal = ""
+        self.unsettled = False
         self.cut_off = False
         self._error, self._failed_at = "", -1
         self.revision = 0
@@ -153,10 +155,10 @@ class Desk:
     @property
     def error(self) -> str:
         """Why the coordinator cannot go on; empty once what is in force has changed."""
-        return self._error if self._failed_at == self.revision else ""
-
         if self.broken:
             return self.broken
+        return self._error if self._failed_at == self.revision else ""
+
     # --- what is in force
 
     @property

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 from typing import TYPE_CHECKING, Protocol
 
 from agiraph import prompts
 from agiraph.core import turn as rules
 from agiraph.core.brief import notice
+from agiraph.core.excerpt import excerpt
+from agiraph.core.limits import CRASHES, RESULT_SHOWN
 from agiraph.core.narration import about
-from agiraph.errors import AgiraphError, NotThere, ToolRefused
+from agiraph.core.scopes import reading
+from agiraph.errors import AgiraphError, NotThere, StepCrashed, ToolRefused
 from agiraph.model.conversation import (
     AssistantLine,
     Kind,
@@ -37,13 +41,13 @@ if TYPE_CHECKING:
     from agiraph.runtime.records import Where
 
 
+LONG_WAITS = frozenset({"wait", "ask_human"})  # a daemon may well die meanwhile
+
+
 class Role(Protocol):
     """What differs between the coordinator and a worker."""
 
     name: str
-LONG_WAITS = frozenset({"wait", "ask_human"})  # a daemon may well die meanwhile
-
-
     tools: Mapping[str, Tool]
     log: PurePosixPath | None
 
@@ -172,11 +176,11 @@ class Loop:
             if isinstance(last, AssistantLine) and last.stop is not Stop.PAUSE:
                 return await self._role.rest("")  # nothing new to answer to
             await self._talk.flush()
+            self._desk.at[self._role.name] = self._step(None)
             answer = await self._role.ask()
         line = as_line(self._talk, answer, self._desk.world.stamp())
         await self._talk.append(line, flush=True)
         await self._role.said(answer)
-            self._desk.at[self._role.name] = self._step(None)
         await self._desk.records.trace(
             self._role.log,
             step="model",
@@ -218,6 +222,7 @@ class Loop:
                 await self._talk.flush()
             raise
         await self._role.after(act.call.name, result)
+        result = await self._bounded(step, result)
         await self._record(act.index, act.call, result)
         await records.event(
             EventType.TOOL_RESULT,
@@ -243,13 +248,13 @@ class Loop:
             if tool is None:
                 raise ToolRefused(f"{call.name} is not there yet; do without it")
             return await self._perform(step, tool, arguments)
+        except StepCrashed:
+            raise
         except NotThere:
             if not self._home_is_there():
                 raise
             return ToolResult("what was named is not there any more", error=True)
         except AgiraphError as refused:
-        except StepCrashed:
-            raise
             return ToolResult(str(refused), error=True)
 
     def _home_is_there(self) -> bool:
@@ -278,11 +283,6 @@ class Loop:
         await self._desk.journal.intend(step, tool.spec.name, _new(intent, arguments))
         return await self._guarded(tool, {**arguments, **intent}, seat)
 
-    def _is_about(self, known: Intent, seat: Seat, tool: Tool) -> bool:
-        """Whether an intent is about the run that is open, or that it has ended."""
-        run = self._desk.run
-        if tool.spec.name in ENDINGS and run is not None:
-            return known.get("run") == run.name
     async def _anew(
         self, step: str, tool: Tool, intent: Intent, seat: Seat
     ) -> ToolResult:
@@ -303,7 +303,23 @@ class Loop:
             await journal.unharmed(step)  # a shutdown is no crash
             raise
 
+    def _is_about(self, known: Intent, seat: Seat, tool: Tool) -> bool:
+        """Whether an intent is about the run that is open, or that it has ended."""
+        run = self._desk.run
+        if tool.spec.name in ENDINGS and run is not None:
+            return known.get("run") == run.name
         return known.get("run") == seat.run
+
+    async def _bounded(self, step: str, result: ToolResult) -> ToolResult:
+        """A result that fits into the context; the whole of a larger one is kept."""
+        text = result.content
+        if len(text) <= RESULT_SHOWN:
+            return result
+        place = reading(f"outputs/{step.replace('/', '-')}.txt", self._role.seat(step))
+        world, data = self._desk.world, text.encode("utf-8", "replace")
+        await world.durably(lambda: world.pen.write(place.path, data))
+        shown = excerpt(text, kept=place.shown, most=RESULT_SHOWN)
+        return replace(result, content=shown)
 
     async def _guarded(self, tool: Tool, intent: Intent, seat: Seat) -> ToolResult:
         if tool.effect is not Effect.OUTSIDE:

@@ -58,6 +58,13 @@ class Material:
             return ""
         return data.decode("utf-8", "replace").removeprefix("\ufeff")
 
+    def data(self, path: PurePosixPath) -> bytes | None:
+        """A file's bytes; None where there is none that can be read."""
+        try:
+            return self._reader.read(path, limit=GOAL_BYTES)
+        except AgiraphError:
+            return None
+
     def memory(self) -> str:
         """MEMORY.md, as far as a brief shows it."""
         return self.text(self._home.memory, limit=MEMORY_SHOWN + 1)
@@ -65,6 +72,11 @@ class Material:
     def memory_index(self) -> str:
         """memory/index.md, as far as a brief shows it."""
         return self.text(self._home.memories / "index.md", limit=MEMORY_SHOWN + 1)
+
+    def memory_files(self) -> list[PurePosixPath]:
+        """The files of the memory that a run brief shows."""
+        logs = [self._home.memories / f"{day}.md" for day, _ in self.daily_logs()]
+        return [self._home.memory, self._home.memories / "index.md", *logs]
 
     def daily_logs(self) -> list[tuple[str, str]]:
         """The last two daily logs, older first."""
@@ -92,18 +104,23 @@ class Material:
         ]
 
     def listed(
-        self, refs: list[tuple[str, list[Found]]]
+        self, refs: list[tuple[str, list[Found]]], *, most: int = INLINED_REFS
     ) -> list[tuple[str, list[Listed]]]:
-        """Resolved refs as a brief shows them: with their text where they are small."""
-        return [(name, [self._listed(file) for file in files]) for name, files in refs]
+        """Resolved refs as a brief shows them: with their text where they are small.
 
-    def _listed(self, file: Found) -> Listed:
-        if file.size > INLINED_REFS:
+        Args:
+            refs: what was found for each of them.
+            most: bytes of a file that may be shown whole.
+        """
+        return [
+            (name, [self._listed(file, most) for file in files]) for name, files in refs
+        ]
+
+    def _listed(self, file: Found, most: int) -> Listed:
+        if file.size > most:
             return Listed(file.path, file.size)
         try:
-            data = self._reader.read(
-                file.place, limit=INLINED_REFS, within=file.place.parent
-            )
+            data = self._reader.read(file.place, limit=most, within=file.place.parent)
             return Listed(file.path, file.size, data.decode())
         except (AgiraphError, UnicodeDecodeError):
             return Listed(file.path, file.size)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from contextlib import asynccontextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -10,13 +11,17 @@ from agiraph import prompts
 from agiraph.core import board
 from agiraph.core.brief import NodeBrief, node_brief, shortened
 from agiraph.core.codec import spec_hash, write_spec
-from agiraph.errors import ToolRefused
+from agiraph.core.limits import INLINED_REFS
+from agiraph.errors import ToolRefused, YourError
 from agiraph.model.event import EventType
 from agiraph.model.node import Node, NodeSpec, NodeState, NodeStatus
 from agiraph.model.usage import Spend
 from agiraph.runtime.material import Material
 
 if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Sequence
+
+    from agiraph.core.brief import Listed
     from agiraph.runtime.desk import Desk, Staff
 
 _ENDS = {
@@ -56,16 +61,30 @@ async def put(desk: Desk, node: str, spec: NodeSpec, text: str, *, by: str) -> N
         )
         return new
     new = replace(old, spec=spec, digest=digest, text=text)
-    desk.place(new)
+    async with _telling_stale(desk):
+        desk.place(new)
     if digest != old.digest and old.status.state in (
         NodeState.FAILED,
         NodeState.CANCELLED,
     ):
         await back_to_pending(desk, node)
-    elif digest != old.digest and old.status.state is NodeState.COMPLETED:
-        await desk.records.event(EventType.NODE_STALE, desk.where(node))
     desk.changed()  # a node that is held may have a larger budget now
     return desk.nodes[node]
+
+
+@asynccontextmanager
+async def _telling_stale(desk: Desk) -> AsyncIterator[None]:
+    """Say of each node that what it published has become out of date inside."""
+    before = _stale(desk)
+    yield
+    for node in _stale(desk):
+        if node not in before:
+            await desk.records.event(EventType.NODE_STALE, desk.where(node))
+
+
+def _stale(desk: Desk) -> list[str]:
+    nodes = desk.nodes
+    return [node.id for node in nodes.values() if board.why_stale(node, nodes)]
 
 
 async def back_to_pending(desk: Desk, node: str) -> None:
@@ -90,23 +109,22 @@ async def assign(desk: Desk, node: str, worker: str, attempt: int) -> None:
     if status.attempt >= attempt:
         return
     stale = board.state(desk.nodes[node], desk.nodes) is NodeState.STALE
-    await desk.set_node(
-        node,
-        replace(
-            status,
-            state=NodeState.ASSIGNED,
-            worker=worker,
-            attempt=attempt,
-            turns=0,
-            active_s=0.0,
-            summary=_so_far(status),
-            error="",
-            waiting_for="",
-            partial=False,
-            released=True,
-            shown="" if stale else status.shown,
-        ),
+    new = replace(
+        status,
+        state=NodeState.ASSIGNED,
+        worker=worker,
+        attempt=attempt,
+        turns=0,
+        active_s=0.0,
+        summary=_so_far(status),
+        error="",
+        waiting_for="",
+        partial=False,
+        released=True,
+        shown="" if stale else status.shown,
     )
+    async with _telling_stale(desk):
+        await desk.set_node(node, new)
     await desk.records.event(EventType.NODE_ASSIGNED, desk.where(node, worker))
 
 
@@ -191,27 +209,37 @@ async def end(
 async def rerun(desk: Desk, node: str) -> None:
     """A person wants a node to run again, from the start."""
     status = desk.nodes[node].status
-    await desk.set_node(
-        node,
-        replace(
-            status,
-            state=NodeState.PENDING,
-            worker=status.worker,
-            shown="",
-            summary="",
-            error="",
-            waiting_for="",
-            released=True,
-            spend=Spend(),
-        ),
+    new = replace(
+        status,
+        state=NodeState.PENDING,
+        worker=status.worker,
+        shown="",
+        summary="",
+        error="",
+        waiting_for="",
+        released=True,
+        spend=Spend(),
     )
+    async with _telling_stale(desk):
+        await desk.set_node(node, new)
 
 
-def brief_for(desk: Desk, node: Node, staff: Staff, *, single: bool) -> str:
-    """The text that opens a node for its worker."""
+def brief_for(desk: Desk, node: Node, staff: Staff, *, room: int | None) -> str:
+    """The text that opens a node for its worker.
+
+    Args:
+        room: bytes of refs that fit into the one call of a node without tools; None
+            for a node with tools, which can read on.
+
+    Raises:
+        YourError: a node without tools has refs that it cannot be shown.
+    """
+    single, most = room is not None, INLINED_REFS if room is None else room
     material = Material(desk.world.reader, desk.home)
     folder = desk.worker_folder(staff.name)
-    refs = material.listed(material.refs(node.spec, desk.run_folder()))
+    refs = material.listed(material.refs(node.spec, desk.run_folder()), most=most)
+    if single:
+        _must_fit(refs, most)
     earlier = ""
     if node.status.attempt > 1 and node.status.summary:
         earlier = (
@@ -235,8 +263,23 @@ def brief_for(desk: Desk, node: Node, staff: Staff, *, single: bool) -> str:
             inputs=not single and bool(material.inputs()),
             earlier=earlier,
             how_to_end=prompts.words("single_brief" if single else "how_to_end"),
+            inlined=most,
         )
     )
+
+
+def _must_fit(refs: Sequence[tuple[str, Sequence[Listed]]], room: int) -> None:
+    files = [file for _, found in refs for file in found]
+    wrong = [file for file in files if file.text is None]
+    if not wrong and sum(file.size for file in files) > room:
+        wrong = files
+    if wrong:
+        named = ", ".join(f"{file.path} ({file.size:,} bytes)" for file in wrong[:5])
+        raise YourError(
+            f"a node without tools (max_turns: 1) cannot open files, and its refs are "
+            f"too large for one call, or no text: {named}; {room:,} bytes fit. Refer "
+            "to less, or give the node more turns"
+        )
 
 
 def _others(desk: Desk, me: Staff) -> list[str]:

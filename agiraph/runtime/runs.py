@@ -24,6 +24,7 @@ async def open_run(desk: Desk) -> None:
     goal = desk.goal
     if goal is None:
         raise LookupError("a run is opened without a goal")
+    await _nobody_left(desk)
     desk.forget_run()
     run = Run(
         name=_next_name(desk),
@@ -39,6 +40,16 @@ async def open_run(desk: Desk) -> None:
     await together(*(desk.world.pen.folder(path) for path in inner))
     desk.mail.load()
     await desk.records.event(EventType.AGENT_STARTED, desk.where())
+
+
+async def _nobody_left(desk: Desk) -> None:
+    """Wait until the loops of the run before are ended: they look at its board."""
+    desk.opening = True
+    desk.bell.ring()
+    try:
+        await desk.bell.until(lambda: not desk.loops)
+    finally:
+        desk.opening = False
 
 
 def _next_name(desk: Desk) -> str:

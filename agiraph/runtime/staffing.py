@@ -39,7 +39,7 @@ async def hire(desk: Desk, identity: Identity, *, memory: str = "") -> Staff:
     await _keep(desk, folder.memory, memory)
     text = write_identity(identity)
     await desk.world.durably(lambda: _make(desk, folder, text))
-    return await take_on(desk, identity, material.text(folder.identity) or text)
+    return await take_on(desk, identity, text)
 
 
 async def _keep(desk: Desk, path: PurePosixPath, text: str) -> None:
@@ -57,6 +57,8 @@ async def take_on(desk: Desk, identity: Identity, text: str) -> Staff:
     if known is not None:
         known.identity, known.text = identity, text
         if identity.retired and known.node is None:
+            if known.state is not WorkerState.STOPPED:
+                await _stopped(desk, known)
             await desk.set_staff(known, WorkerState.STOPPED, None)
         desk.bell.ring()
         return known
@@ -114,6 +116,11 @@ async def retire(desk: Desk, staff: Staff) -> None:
     await desk.set_staff(
         staff, WorkerState.BUSY if staff.node else WorkerState.STOPPED, staff.node
     )
+    if staff.node is None:
+        await _stopped(desk, staff)
+
+
+async def _stopped(desk: Desk, staff: Staff) -> None:
     await desk.records.event(EventType.WORKER_STOPPED, desk.where(worker=staff.name))
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from agiraph.core import board
@@ -22,8 +23,8 @@ from agiraph.model.worker import Identity, WorkerState, WorkerType
 from agiraph.runtime import nodes, publishing, questions, runs, staffing
 from agiraph.runtime.conversation import Conversation
 from agiraph.runtime.coordinator import Coordinator
-from agiraph.runtime.news import News
 from agiraph.runtime.edge import Edge
+from agiraph.runtime.news import News
 from agiraph.runtime.status import StatusPage
 from agiraph.runtime.toolbox import toolbox
 from agiraph.runtime.worker import Worker
@@ -56,17 +57,17 @@ class Supervisor:
         self._talk: Conversation | None = None
         self._news: News | None = None
         self._tasks: dict[str, asyncio.Task[None]] = {}
-        self._crashes: dict[str, int] = {}
+        self._attempts: dict[str, int] = {}
         self._cleared_up = False
         self._page = StatusPage(self._desk)
-
         self._edge = Edge(agent)
+
     # --- whether and when
 
     def wants(self) -> bool:
         """Whether there is something to run; asked after every look."""
         desk = self._desk
-        if self._agent.gone or desk.goal is None or desk.error:
+        if self._agent.gone or desk.goal is None or desk.error or desk.stopping:
             return False
         left = desk.cut_off or any(staff.left for staff in desk.staff.values())
         mail = desk.mail.has(COORDINATOR) or questions.untold(desk, COORDINATOR)
@@ -75,7 +76,6 @@ class Supervisor:
     async def run(self) -> None:
         """Start what can start, until nothing is left; cancelled, it ends its loops."""
         async with asyncio.TaskGroup() as group:
-            rung = desk.bell.count
             await self._edge.guard(ROUNDS, self._rounds(group))
         await self._page.write()
 
@@ -83,14 +83,15 @@ class Supervisor:
         desk = self._desk
         try:
             await self._clear_up()
+            rung = desk.bell.count
             while await self._dispatch(group):
                 await self._page.write()
                 await desk.bell.after(rung, self._alarm())
                 if desk.bell.count == rung:
                     desk.bell.ring()  # time has passed: whoever waits looks, too
                 rung = desk.bell.count
-            for task in self._tasks.values():
         finally:
+            for task in self._tasks.values():
                 task.cancel()
 
     async def _clear_up(self) -> None:
@@ -129,7 +130,7 @@ class Supervisor:
         if self._agent.gone or desk.goal is None or desk.broken:
             return False
         self._end_cancelled()
-        if not desk.is_paused and not desk.hold:
+        if not (desk.is_paused or desk.hold or desk.stopping or desk.opening):
             self._coordinator(group)
             await self._wind_up(group)
             await self._workers(group)
@@ -144,7 +145,11 @@ class Supervisor:
         nodes_now = self._desk.nodes
         for name, task in self._tasks.items():
             node = nodes_now.get(name.removeprefix("node:"))
-            if node is not None and node.status.state is NodeState.CANCELLED:
+            if node is not None and (
+                node.status.state is NodeState.CANCELLED
+                or node.status.attempt != self._attempts.get(name)
+                or self._desk.opening
+            ):
                 task.cancel()
         run = self._desk.run
         if run is not None and run.state is RunState.STOPPED:
@@ -246,9 +251,9 @@ class Supervisor:
 
     async def _hire(self, node: Node, name: str) -> Staff:
         asked = node.spec.worker
-        identity = asked if isinstance(asked, Identity) else Identity(name=name)
-        if folded(identity.name) != folded(name):
-            identity = Identity(name=name)
+        identity = Identity(name=name)
+        if isinstance(asked, Identity) and folded(asked.name) == folded(name):
+            identity = replace(asked, name=name)  # its place is held under this name
         return await staffing.hire(self._desk, identity)
 
     async def _go(
@@ -259,15 +264,15 @@ class Supervisor:
             desk.places.leave(staff.name)
             await self._failed(node, NO_COMMAND_LINE_AGENTS)
             return
-        await desk.set_staff(staff, WorkerState.BUSY, node)
-        await desk.records.event(EventType.WORKER_BUSY, desk.where(node, staff.name))
-        self._start(group, f"node:{node}", self._work(worker, staff, node))
         try:
             worker = self._seated(staff, node)
         except Damaged:
             desk.places.leave(staff.name)
             raise
         worker.shift.placed = placed
+        await desk.set_staff(staff, WorkerState.BUSY, node)
+        await desk.records.event(EventType.WORKER_BUSY, desk.where(node, staff.name))
+        self._start(group, f"node:{node}", self._work(worker, staff, node))
 
     def _seated(self, staff: Staff, node: str) -> Worker:
         """A worker with its conversation and its tools."""
@@ -276,27 +281,36 @@ class Supervisor:
         talk.load()
         worker = Worker(desk, staff, desk.nodes[node], talk)
         worker.tools = toolbox(desk, talk, worker, self._edges)
+        self._attempts[f"node:{node}"] = worker.attempt
         return worker
 
     async def _work(self, worker: Worker, staff: Staff, node: str) -> None:
         """One assignment from its brief to its end; then the worker is free."""
         desk = self._desk
+        desk.loops.add(node)
         try:
             await self._to_the_end(worker, node)
             if desk.nodes[node].status.state is NodeState.COMPLETED:
                 await self._after(worker, staff, node)
         except asyncio.CancelledError:
             # A shutdown leaves everything as it is, to go on with; its clock is kept.
-            if desk.nodes[node].status.state.ended:
+            if worker.is_over:
                 await self._free(staff)
             elif not self._agent.gone:
                 await desk.put_node(desk.nodes[node])
-            staff.node = None  # whoever starts the loops again finds it free
             raise
         except (NotThere, StepCrashed):
             await self._free(staff)
             raise
-        await self._free(staff)
+        except AgiraphError as fault:
+            await self._failed(node, str(fault))
+            await self._free(staff)
+        else:
+            await self._free(staff)
+        finally:
+            staff.node = None  # whoever starts the loops again finds it free
+            desk.loops.discard(node)
+            desk.bell.ring()
 
     async def _free(self, staff: Staff) -> None:
         desk = self._desk
@@ -304,7 +318,8 @@ class Supervisor:
         state = WorkerState.STOPPED if retired else WorkerState.IDLE
         await desk.set_staff(staff, state, None)
         desk.mail.hand_over(staff.name)
-        await desk.records.event(EventType.WORKER_IDLE, desk.where(worker=staff.name))
+        kind = EventType.WORKER_STOPPED if retired else EventType.WORKER_IDLE
+        await desk.records.event(kind, desk.where(worker=staff.name))
 
     async def _to_the_end(self, worker: Worker, node: str) -> None:
         try:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from agiraph import prompts
 from agiraph.core import turn as rules
 from agiraph.core.brief import diff_text, mail_text, notice, same_prefix, system_text
-from agiraph.core.limits import COUNTERS_EVERY
+from agiraph.core.limits import ANSWER_TOKENS, BYTES_PER_TOKEN, COUNTERS_EVERY
 from agiraph.errors import ProviderFault
 from agiraph.model.conversation import Kind, SystemLine, ToolLine, UserLine
 from agiraph.model.event import EventType
@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from agiraph.runtime.records import Where
 
 LOOK_BACK_SECONDS = 120.0
+AROUND_REFS = 48_000  # bytes for the rest of a brief: rules, spec, memory, notebook
 
 
 class Worker:
@@ -61,12 +62,19 @@ class Worker:
         self.name = staff.name
         self.log: PurePosixPath | None = desk.node_folder(node.id).log
         self.answer = ""
+        self.attempt = node.status.attempt
         self.single = (node.spec.max_turns or desk.settings.limits.max_turns) == 1
 
     @property
     def node(self) -> Node:
         """The node as it stands now."""
         return self._desk.nodes[self._node]
+
+    @property
+    def is_over(self) -> bool:
+        """Whether this assignment has ended, or the node was given away."""
+        status = self.node.status
+        return status.state.ended or status.attempt != self.attempt
 
     @property
     def mark(self) -> str:
@@ -159,7 +167,7 @@ class Worker:
             if human:
                 await desk.records.event(EventType.WORKER_WAITING, self.where())
             yield
-        if self.node.status.state is NodeState.CANCELLED:
+        if self.is_over:
             await desk.bell.until(lambda: False)  # until the supervisor ends it
         await desk.set_state(self._node, NodeState.RUNNING)
         await desk.set_staff(self._staff, WorkerState.BUSY, self._node)
@@ -233,7 +241,7 @@ class Worker:
         else:
             await talk.append(self.prefix(), flush=False)
             await self._note_shown()
-            text = brief_for(desk, self.node, self._staff, single=self.single)
+            text = brief_for(desk, self.node, self._staff, room=self._room())
         line = UserLine(desk.world.stamp(), text, Kind.BRIEF, "agiraph", (self.mark,))
         await talk.append(line, flush=True)
         kept = desk.mail.for_brief(self.name, talk.delivered)
@@ -241,6 +249,14 @@ class Worker:
             await self._deliver(message.id, message.sender, message.text)
         await talk.flush()
         await desk.mail.taken(self.name, [each.id for each in kept])
+
+    def _room(self) -> int | None:
+        """Bytes of refs that fit into the one call of a node without tools."""
+        if not self.single:
+            return None
+        desk = self._desk
+        window = desk.settings.context or desk.world.models.facts(self._model()).window
+        return max((window - ANSWER_TOKENS) * BYTES_PER_TOKEN - AROUND_REFS, 0)
 
     async def _settle_open(self) -> None:
         """Give results to calls that a restart cut off after their effect was there."""
@@ -263,9 +279,8 @@ class Worker:
         node = self.node
         if node.status.shown != node.digest:
             old = desk.shown.get(self._node, "")
-            text = notice(
-                "[your task was changed]", diff_text("_spec.md", old, node.text)
-            )
+            changed = diff_text("_spec.md", old, node.text) if old else ""
+            text = notice("[your task was changed]", changed or node.text)
             line = UserLine(desk.world.stamp(), text, Kind.NOTICE, "agiraph")
             await talk.append(line, flush=True)
             await self._note_shown()
@@ -379,6 +394,7 @@ class Worker:
         mark = f"reflect:{self._node}:{self.node.status.attempt}"
         if mark in talk.delivered:
             return ""
+        await self.ready()
         words = notice(prompts.words("reflect"))
         line = UserLine(stamp(), words, Kind.NOTICE, "agiraph", (mark,))
         await talk.append(line, flush=True)
@@ -388,6 +404,8 @@ class Worker:
                 answered = await self._asker.ask(spender)
         except (TimeoutError, ProviderFault):
             return ""
+        finally:
+            self.shift.leave()
         if answered is None:
             return ""
         answer, cost = answered

@@ -60,7 +60,7 @@ async def test_a_worker_that_went_on_hears_the_answer_later(tmp_path: Path) -> N
         a.model.says("n", ask())
         await a.begin()
         await a.until(lambda: a.state("n") == "waiting_for_human")
-        assert "worker.waiting" in a.events(worker="Alice")
+        await a.until(lambda: "worker.waiting" in a.events(worker="Alice"))
         a.write("_inbox.md", "@coordinator tell her to hurry\n")
         await a.look()
         await a.until(lambda: "tell her to hurry" in a.told())
