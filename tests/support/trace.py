@@ -30,6 +30,15 @@ NODE_MAY: dict[str, tuple[str, ...]] = {
     "checkpointed": ("assigned", "cancelled"),
     "stale": ("stale", "assigned"),
 }
+# Busy twice is busy again after a restart.
+WORKER_MAY: dict[str, tuple[str, ...]] = {
+    "": ("busy",),
+    "busy": ("busy", "waiting", "idle"),
+    "waiting": ("busy", "idle"),
+    "idle": ("busy",),
+}
+_WORKER_TURNS = ("worker.busy", "worker.waiting", "worker.idle")
+_AGENT_ENDS = ("completed", "failed", "stopped")
 _SHOWN = {
     "created": ("pending",),
     "assigned": ("assigned",),
@@ -79,9 +88,9 @@ def at_rest(tree: Tree, agent: str) -> list[dict[str, Any]]:
 
     def resting() -> list[dict[str, Any]] | None:
         events = tree.events(agent)
-        kinds = [event["type"] for event in events]
-        busy = kinds.count("worker.busy") - kinds.count("worker.idle")
-        return None if busy else events
+        last = {e["worker"]: e["type"] for e in events if e["type"] in _WORKER_TURNS}
+        ended = tree.state(agent) in _AGENT_ENDS
+        return None if ended and set(last.values()) - {"worker.idle"} else events
 
     return until(resting, f"the workers of {agent} are idle")
 
@@ -96,7 +105,7 @@ def check_agent(events: list[dict[str, Any]], state: str) -> None:
     kinds = [e["type"] for e in events if e["type"].startswith("agent.")]
     assert kinds[:2] == ["agent.created", "agent.started"], kinds
     assert kinds.count("agent.created") == 1, kinds
-    if state in ("completed", "failed", "stopped"):
+    if state in _AGENT_ENDS:
         assert kinds[-1] == f"agent.{state}", (kinds, state)
     opened = None
     for kind in kinds:
@@ -130,18 +139,19 @@ def check_nodes(tree: Tree, agent: str, events: list[dict[str, Any]]) -> None:
 
 
 def check_workers(tree: Tree, agent: str, events: list[dict[str, Any]]) -> None:
-    """Each worker is spawned, then busy and idle in turn; in the end none is busy."""
+    """Each worker is spawned, then busy, waiting, idle; in the end none is at work."""
     run = sorted(tree.names(f"{agent}/runs/*"))[-1]
     told: dict[str, list[str]] = defaultdict(list)
     for event in events:
         if event["type"].startswith("worker.") and event["run"] == run:
             told[event["worker"]].append(event["type"].removeprefix("worker."))
     assert sorted(told) == tree.names(f"{agent}/runs/{run}/workers/*")
-    ended = tree.state(agent) in ("completed", "failed", "stopped")
+    ended = tree.state(agent) in _AGENT_ENDS
     for worker, kinds in told.items():
         assert kinds[0] == "spawned", f"{worker}: {kinds}"
-        turns = [kind for kind in kinds if kind in ("busy", "idle")]
-        assert turns == (["busy", "idle"] * len(turns))[: len(turns)], (worker, kinds)
+        turns = [kind for kind in kinds if f"worker.{kind}" in _WORKER_TURNS]
+        for before, now in zip(["", *turns], turns, strict=False):
+            assert now in WORKER_MAY[before], f"{worker}: {now} after {before}: {kinds}"
         state = tree.state(f"{agent}/runs/{run}/workers/{worker}")
         assert not ended or state in ("idle", "stopped"), f"{worker} is {state}"
 
