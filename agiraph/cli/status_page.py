@@ -144,12 +144,19 @@ def _wrong(view: TreeView) -> Iterator[str]:
     for agent in view.agents:
         for each in agent.errors:
             yield f"{each.path}: {_whole(each.words)}"
-        if agent.error:
+        if agent.error and not _told_before(agent):
             yield f"{agent.name}: {_whole(agent.error)}"
         for node in agent.nodes:
             if node.status == "failed":
                 why = _whole(node.error or "it gave no reason")
                 yield f"{agent.name}: node {node.id} failed: {why}"
+
+
+def _told_before(agent: AgentView) -> bool:
+    """Whether its error only points to a bad file that is listed already."""
+    return any(
+        f"see {each.path.rpartition('/')[2]}" in agent.error for each in agent.errors
+    )
 
 
 def _whole(words: str) -> str:

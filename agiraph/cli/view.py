@@ -80,6 +80,7 @@ class AgentView:
     Attributes:
         node_counts: state -> how many, as its status page says.
         nodes, workers: of its newest run; empty where it was not looked at in depth.
+        told_run: the run that its status page is about.
     """
 
     name: str
@@ -100,6 +101,7 @@ class AgentView:
     workers: tuple[WorkerView, ...]
     questions: tuple[QuestionView, ...]
     errors: tuple[BadFile, ...]
+    told_run: str = ""
 
     @property
     def counts(self) -> dict[str, int]:
@@ -112,9 +114,14 @@ class AgentView:
         return found
 
     @property
+    def behind(self) -> bool:
+        """Whether its page still tells of the run before the newest one."""
+        return bool(self.told_run) and self.told_run != self.run
+
+    @property
     def ended(self) -> bool:
         """Whether its work went as far as it can without a person."""
-        if self.status in ("new", "working"):
+        if self.status in ("new", "working") or self.behind:
             return False
         if self.status == "held" and self.waiting_for.startswith("queued"):
             return False
@@ -190,6 +197,7 @@ def agent(files: Files, name: str, *, deep: bool = True) -> AgentView:
         workers=tuple(workers(files, run)) if run else (),
         questions=tuple(open_questions(files, home)),
         errors=tuple(_errors(files, home, run)),
+        told_run=words(facts, "run"),
     )
 
 
@@ -304,9 +312,13 @@ def _beside(name: str) -> bool:
 def _first_words(files: Files, path: PurePosixPath) -> str:
     """The first thing that an error page lists, on one line."""
     told: list[str] = []
+    more = 0
     for line in files.page(path)[1].splitlines():
-        if told and (not line.strip() or line.startswith("- ")):
-            break
-        if line.strip() and not line.startswith("#"):
+        if told and line.startswith("- "):
+            more += 1
+        elif not more and line.strip() and not line.startswith("#"):
             told.append(line.strip().removeprefix("- "))
-    return "; ".join(told) or "see its error page"
+        elif told and not line.strip():
+            break
+    words = "; ".join(told) or "see its error page"
+    return f"{words} (and {more} more)" if more else words

@@ -110,7 +110,8 @@ def narrate(event: Event) -> str:
     known["worker"] = event.worker or ""
     known["who"] = event.worker or "coordinator"
     known["failed"] = " (an error)" if _failed(event.data) else ""
-    known["path"] = known["path"].removeprefix(f"{event.agent}/")
+    for key in ("path", "words"):
+        known[key] = known[key].removeprefix(f"{event.agent}/")
     if known["title"] == known["node"]:
         known["title"] = ""
     words = _SAID[event.type].format_map(known)

@@ -34,6 +34,8 @@ def test_one_page_tells_what_runs_waits_costs_and_is_wrong(run: Run) -> None:
     assert "answer in news/_questions/q-001.md" in out
     assert "held one: held, a price for mylab/big" in out
     assert "broken/GOAL.md: Line 2, column 7, `mode`; found: 'sometimes'" in out
+    assert "allowed: finite or infinite (and 1 more)\n" in out
+    assert "broken: GOAL.md was not accepted" not in out
     assert "node intel failed: out of turns" in out
     assert "`sandbox`" in out
     assert "`ask`" in out

@@ -83,6 +83,28 @@ def test_again_waits_for_the_new_run_and_not_for_the_old_one(
     assert result.exit_code == 1
 
 
+def test_a_page_of_the_old_run_is_not_the_end_of_the_new_one(
+    run: Run, root: Path
+) -> None:
+    home = root / "news"
+    page = "---\nstatus: completed\nrun: 2026-11-21-0{}\n---\n"
+    (home / "_status.md").write_text(page.format(1))
+
+    def work() -> None:
+        _until(lambda: "run: 2\n" in (home / "GOAL.md").read_text())
+        write(home, {"runs/2026-11-21-02/_run.yaml": "status: open\nrun: x\n"})
+        time.sleep(0.6)  # the command looks at the new run with the old page
+        with (home / "events.jsonl").open("a") as log:
+            log.write(lines({"ts": "", "type": "node.completed", "node": "late"}))
+        write(home, {"runs/2026-11-21-02/_run.yaml": "status: completed\nrun: x\n"})
+        write(home, {"_status.md": page.format(2)})
+
+    with _daemon(root, work):
+        result = run("run", "news", "--again")
+    assert "node late completed" in result.stdout
+    assert result.exit_code == 0
+
+
 def test_an_agent_that_waits_for_a_person_says_so(run: Run, root: Path) -> None:
     _status_is(root / "news" / "_status.md", "working")
 

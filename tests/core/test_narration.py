@@ -32,6 +32,8 @@ def test_other_words_stay_on_a_short_line() -> None:
 def test_a_file_is_named_as_it_is_called_in_the_agents_home() -> None:
     event = Event(EventType.FILE_CHANGED, "news", data={"path": "news/GOAL.md"})
     assert narrate(event) == "GOAL.md accepted"
+    bad = Event(EventType.FILE_ERROR, "news", data={"words": "news/GOAL.md:1: no"})
+    assert narrate(bad) == "GOAL.md:1: no"
 
 
 def test_a_title_that_says_no_more_than_the_name_is_left_out() -> None:
