@@ -34,6 +34,7 @@ from agiraph.tree.starts import Starts
 from agiraph.tree.templates import template
 from agiraph.tree.whereabouts import DiskWhereabouts
 from agiraph.watcher import FolderWatch
+from agiraph.watcher.network import silent_disk
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -43,6 +44,10 @@ if TYPE_CHECKING:
     from agiraph.tools.seen import LastSeen
 
 DONE, FAILED, BAD_TREE, HELD, WAITS, INTERRUPTED = 0, 1, 4, 6, 8, 130
+
+# Set to 1: look through the tree instead of being told, as in a folder that a virtual
+# machine shares.
+POLLING = "AGIRAPH_POLLING"
 
 # Seconds for which a call is tried again in silence; then the work shows as held, with
 # the reason, and is tried again at a slower pace.
@@ -141,7 +146,14 @@ class Daemon:
         return world
 
     def _watch(self) -> FolderWatch:
-        return FolderWatch(self._root, report=self._voice.remark)
+        silent = silent_disk(self._root)
+        if silent:
+            self._voice.remark(
+                f"{self._root} lies on a disk of the kind {silent}, which does not tell "
+                "of others' changes: it is looked through again and again instead"
+            )
+        polling = bool(silent) or os.environ.get(POLLING, "") not in ("", "0")
+        return FolderWatch(self._root, report=self._voice.remark, polling=polling)
 
     def _edges(self, world: World, seen: LastSeen) -> Mapping[str, Tool]:
         tools = (

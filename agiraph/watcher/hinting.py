@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from agiraph.model.layout import MACHINE
+
 EVERYTHING: Final = "*"
 THE_ROOT: Final = ""
 
@@ -31,6 +33,8 @@ def names_of(path: str, root: str) -> set[str]:
     if not path.startswith(root + "/"):
         return {EVERYTHING}
     first, *rest = path[len(root) + 1 :].split("/")
+    if first == str(MACHINE):
+        return set()
     last = rest[-1] if rest else first
     if _TEMPORARY.fullmatch(last) or (rest and last in _OURS):
         return set()

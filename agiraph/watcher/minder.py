@@ -10,6 +10,7 @@ import threading
 import time
 from typing import TYPE_CHECKING, Final
 
+from agiraph.watcher.alive import EVERY, Cookie, watches
 from agiraph.watcher.hinting import EVERYTHING, THE_ROOT, names_of
 from agiraph.watcher.net import Identity, Net, identity_of
 from agiraph.watcher.trouble import Trouble, plainer
@@ -60,7 +61,9 @@ class Minder:
         self._armed_at = 0.0
         self._arm_next = 0.0
         self._root_due = 0.0
+        self._count_due = 0.0
         self._blind_due = 0.0
+        self._cookie = Cookie(wanted.root)
         self._wake = threading.Event()
         self._stopping = threading.Event()
         self._thread = threading.Thread(
@@ -104,6 +107,8 @@ class Minder:
         if self._trouble.blind:
             return min(_BLIND_HINT, self._trouble.wait(time.monotonic()))
         patience = _DRAIN if self._leaving else _ROOT_CHECK
+        if not self._polling:
+            patience = min(patience, self._cookie.wait(time.monotonic()))
         if self._wanted.has_news:
             patience = min(patience, max(0.0, self._arm_next - time.monotonic()))
         return patience
@@ -113,12 +118,35 @@ class Minder:
         self._notice_torn(now)
         if now >= self._root_due:
             self._check_root(now)
+        if not self._trouble.blind and not self._polling:
+            self._prove(now)
         if self._trouble.blind:
             self._grope(now)
             return
         if now >= self._arm_next:
             self._arm_new(now)
         self._tidy(now)
+
+    def _prove(self, now: float) -> None:
+        """Silence proves nothing: a cookie must be heard, and no watch be missing."""
+        if not self._cookie.missed(now):
+            return
+        self._report(
+            f"watching {self._wanted.root} went deaf; it is armed anew and everything "
+            "is looked at"
+        )
+        self._arm_all()
+
+    def _count(self) -> None:
+        """Arm anew where the kernel lists fewer watches than stand in the nets."""
+        nets = [net for net in (self._old, self._young) if net]
+        listed = watches()
+        if listed is None or self._polling or self._trouble.blind or self._leaving:
+            return
+        there = sum(net.still_there() for net in nets)
+        if listed < there:
+            self._report(f"{there - listed} watches were lost; all are armed anew")
+            self._arm_all()
 
     def _grope(self, now: float) -> None:
         """While nothing is heard: have everything looked at, and try again."""
@@ -146,6 +174,9 @@ class Minder:
         self._root_due = now + _ROOT_CHECK
         if not self._trouble.blind and identity_of(self._wanted.root) != self._root:
             self._arm_all()
+        elif now >= self._count_due:
+            self._count_due = now + EVERY
+            self._count()
 
     def _go_blind(self, words: str, now: float) -> None:
         delay = self._trouble.begin(now)
@@ -255,6 +286,9 @@ class Minder:
         doubted: set[str] = set()
         root = self._wanted.root
         for path in paths:
+            if path == self._cookie.path:
+                self._cookie.heard()
+                continue
             if path == root:
                 self._root_due = 0.0
                 names.add(THE_ROOT)

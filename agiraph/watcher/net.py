@@ -65,6 +65,10 @@ class Net:
         self._doubtful.add(path)
         return True
 
+    def still_there(self) -> int:
+        """How many of the watched folders are still what they were."""
+        return sum(identity_of(path) == here for path, here in self.folders.items())
+
     def stop(self) -> None:
         """Have the thread end within a step; returns at once."""
         self._stop.set()

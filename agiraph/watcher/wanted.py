@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from typing import TYPE_CHECKING
 
+from agiraph.model.layout import MACHINE
 from agiraph.watcher.hinting import THE_ROOT
 
 if TYPE_CHECKING:
@@ -18,14 +19,16 @@ class Wanted:
     def __init__(self, root: str) -> None:
         self.root = root
         self._lock = threading.Lock()
-        self._folders: dict[str, tuple[str, ...]] = {THE_ROOT: (root,)}
+        self._folders: dict[str, tuple[str, ...]] = {
+            THE_ROOT: (root, f"{root}/{MACHINE}")
+        }
         self._spoke: set[str] = set()
 
     def put(self, group: str, folders: Sequence[PurePosixPath]) -> None:
         """Set a group's folders, relative to the root; none ends the group."""
         paths = [f"{self.root}/{folder}" for folder in folders if folder.parts]
         if group == THE_ROOT:
-            paths.append(self.root)
+            paths += [self.root, f"{self.root}/{MACHINE}"]
         with self._lock:
             if paths:
                 self._folders[group] = tuple(paths)
