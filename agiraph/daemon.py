@@ -149,8 +149,8 @@ class Daemon:
         silent = silent_disk(self._root)
         if silent:
             self._voice.remark(
-                f"{self._root} lies on a disk of the kind {silent}, which does not tell "
-                "of others' changes: it is looked through again and again instead"
+                f"{self._root} lies on a disk of the kind {silent}, which does not "
+                "tell of others' changes: it is looked through again and again"
             )
         polling = bool(silent) or os.environ.get(POLLING, "") not in ("", "0")
         return FolderWatch(self._root, report=self._voice.remark, polling=polling)
