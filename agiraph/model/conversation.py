@@ -43,6 +43,7 @@ class SystemLine:
         node: the node that a worker's session is about.
         why: what opened it, e.g. `start`, `model changed`.
         carries: the earlier session's lines go on in it, in canonical form.
+        resumes: the lines of its node's last session go on in it.
     """
 
     ts: str
@@ -53,6 +54,7 @@ class SystemLine:
     node: str | None = None
     why: str = "start"
     carries: bool = False
+    resumes: bool = False
 
 
 @dataclass(frozen=True, slots=True)

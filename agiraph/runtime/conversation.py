@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from agiraph.core.brief import same_prefix
 from agiraph.core.codec import line_from_json, line_to_json
 from agiraph.core.limits import LOG_BYTES
 from agiraph.core.loglines import BadLine, records
@@ -35,6 +36,7 @@ class Conversation:
         self.lines: list[Spoken] = []
         self.delivered: set[str] = set()
         self.bytes = 0
+        self._past: dict[str, _Past] = {}
 
     def load(self) -> None:
         """Read the file once.
@@ -69,14 +71,34 @@ class Conversation:
 
     def _take(self, line: Line, size: int) -> None:
         if isinstance(line, SystemLine):
-            kept = [_canonical(old) for old in self.lines] if line.carries else []
-            self.prefix, self.lines = line, kept
-            self.bytes = size + (self.bytes if line.carries else 0)
+            self._open(line, size)
             return
         self.lines.append(line)
         self.bytes += size
         if isinstance(line, UserLine | ToolLine):
             self.delivered.update(line.ids)
+
+    def _open(self, line: SystemLine, size: int) -> None:
+        """A session begins, with nothing or with what it carries on."""
+        here = _Past(self.prefix, self.lines, self.bytes)
+        if self.prefix is not None and self.prefix.node is not None:
+            self._past[self.prefix.node] = here
+        on = _Past(None, [], 0)
+        if line.carries:
+            on = here
+        elif line.resumes and line.node is not None:
+            on = self._past.pop(line.node, on)
+        as_it_was = not line.carries and on.prefix and same_prefix(on.prefix, line)
+        self.lines = on.lines if as_it_was else [_canonical(old) for old in on.lines]
+        self.prefix, self.bytes = line, size + on.bytes
+
+    def has_past(self, node: str) -> bool:
+        """Whether a node has an earlier session here, which may be resumed."""
+        return node in self._past
+
+    def forget_past(self) -> None:
+        """Let go of earlier sessions: none of them will be resumed now."""
+        self._past.clear()
 
     @property
     def session(self) -> int:
@@ -141,6 +163,15 @@ class Conversation:
             elif isinstance(line, UserLine) and mark in line.ids:
                 break
         return count
+
+
+@dataclass(frozen=True, slots=True)
+class _Past:
+    """A session that another one has followed."""
+
+    prefix: SystemLine | None
+    lines: list[Spoken]
+    bytes: int
 
 
 def _role_of(text: bytes) -> dict[str, Any]:

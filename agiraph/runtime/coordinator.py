@@ -15,21 +15,18 @@ from agiraph.core.brief import (
     notice,
     run_brief,
     same_prefix,
-    system_text,
 )
 from agiraph.core.limits import GATHER_SECONDS
 from agiraph.model.agent import Mode
 from agiraph.model.conversation import (
     AssistantLine,
     Kind,
-    SystemLine,
     ToolLine,
     UserLine,
 )
 from agiraph.model.event import EventType
 from agiraph.model.message import Question, QuestionKind
 from agiraph.model.names import COORDINATOR, HUMAN
-from agiraph.model.tool import Who
 from agiraph.ports import Seat
 from agiraph.runtime import questions, runs
 from agiraph.runtime.asker import Asker, Spender
@@ -37,7 +34,7 @@ from agiraph.runtime.loop import Loop
 from agiraph.runtime.mail import from_a_person
 from agiraph.runtime.material import Material, note_memory
 from agiraph.runtime.news import goal_id
-from agiraph.tools.registry import guidance_for, specs_for
+from agiraph.runtime.prefixes import for_coordinator
 
 OPENS_A_RUN = frozenset(
     {"create_work_node", "spawn_worker", "write_file", "edit_file", "bash"}
@@ -249,33 +246,9 @@ class Coordinator:
 
     # --- what it is told
 
-    def prefix(self) -> SystemLine:
-        """The frozen first line that a session would have now."""
-        desk = self._desk
-        settings = desk.settings
-        specs = specs_for(Who.COORDINATOR, settings.tools)
-        rules_of_end = "finite" if settings.mode is Mode.FINITE else "infinite"
-        content = system_text(
-            prompts.words("coordinator"),
-            prompts.words(rules_of_end),
-            "## Tools",
-            guidance_for(spec.name for spec in specs),
-            f"## Who you are (SOUL.md)\n\n{desk.soul}" if desk.soul.strip() else "",
-        )
-        model = settings.model[0] if settings.model else desk.world.models.default()
-        return SystemLine(
-            ts=desk.world.stamp(),
-            session=self._talk.session + 1,
-            model=model,
-            content=content,
-            tools=specs,
-            why=changes(self._talk.prefix, model, content),
-            carries=bool(self._talk.lines),
-        )
-
     async def take_in(self) -> None:
         """Open a session where what is frozen changed; append what has come."""
-        old, new = self._talk.prefix, self.prefix()
+        old, new = self._talk.prefix, for_coordinator(self._desk, self._talk)
         if old is None or not same_prefix(old, new):
             await self._talk.append(new, flush=False)
         if self._desk.run_open:
@@ -407,12 +380,3 @@ class Coordinator:
             for n in board.open_nodes(nodes)
         ]
         return "\n".join(lines) or "- no node is open, and the run has not been ended"
-
-
-def changes(old: SystemLine | None, model: str, content: str) -> str:
-    """Why a new session opens."""
-    if old is None:
-        return "start"
-    if old.model != model:
-        return f"the model changed from {old.model}"
-    return "the rules or SOUL.md changed" if old.content != content else "tools changed"

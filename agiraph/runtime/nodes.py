@@ -11,7 +11,7 @@ from agiraph import prompts
 from agiraph.core import board
 from agiraph.core.brief import NodeBrief, node_brief, shortened
 from agiraph.core.codec import spec_hash, write_spec
-from agiraph.core.limits import INLINED_REFS
+from agiraph.core.limits import ANSWER_TOKENS, BYTES_PER_TOKEN, INLINED_REFS
 from agiraph.errors import ToolRefused, YourError
 from agiraph.model.event import EventType
 from agiraph.model.node import Node, NodeSpec, NodeState, NodeStatus
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
     from agiraph.core.brief import Listed
     from agiraph.runtime.desk import Desk, Staff
+
+AROUND_REFS = 48_000  # bytes for the rest of a brief: rules, spec, memory, notebook
 
 _ENDS = {
     NodeState.COMPLETED: EventType.NODE_COMPLETED,
@@ -222,6 +224,12 @@ async def rerun(desk: Desk, node: str) -> None:
     )
     async with _telling_stale(desk):
         await desk.set_node(node, new)
+
+
+def room_for_refs(desk: Desk, model: str) -> int:
+    """Bytes of refs that fit into the one call of a node without tools."""
+    window = desk.settings.context or desk.world.models.facts(model).window
+    return max((window - ANSWER_TOKENS) * BYTES_PER_TOKEN - AROUND_REFS, 0)
 
 
 def brief_for(desk: Desk, node: Node, staff: Staff, *, room: int | None) -> str:

@@ -9,22 +9,21 @@ from typing import TYPE_CHECKING
 
 from agiraph import prompts
 from agiraph.core import turn as rules
-from agiraph.core.brief import diff_text, mail_text, notice, same_prefix, system_text
-from agiraph.core.limits import ANSWER_TOKENS, BYTES_PER_TOKEN, COUNTERS_EVERY
+from agiraph.core.brief import diff_text, mail_text, notice, same_prefix
+from agiraph.core.limits import COUNTERS_EVERY
 from agiraph.errors import ProviderFault
 from agiraph.model.conversation import Kind, SystemLine, ToolLine, UserLine
 from agiraph.model.event import EventType
 from agiraph.model.node import NodeState
-from agiraph.model.tool import Who
 from agiraph.model.worker import WorkerState
 from agiraph.ports import Seat
 from agiraph.runtime import questions
 from agiraph.runtime.asker import Asker, Spender
 from agiraph.runtime.loop import Loop, as_line
 from agiraph.runtime.material import note_memory
-from agiraph.runtime.nodes import brief_for
+from agiraph.runtime.nodes import brief_for, room_for_refs
+from agiraph.runtime.prefixes import for_worker
 from agiraph.runtime.shift import Shift
-from agiraph.tools.registry import guidance_for, specs_for
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Mapping
@@ -40,7 +39,6 @@ if TYPE_CHECKING:
     from agiraph.runtime.records import Where
 
 LOOK_BACK_SECONDS = 120.0
-AROUND_REFS = 48_000  # bytes for the rest of a brief: rules, spec, memory, notebook
 
 
 class Worker:
@@ -189,37 +187,9 @@ class Worker:
     # --- what it is told
 
     def prefix(self) -> SystemLine:
-        """The frozen first line of this node's session."""
-        desk, identity = self._desk, self._staff.identity
-        specs = () if self.single else specs_for(Who.WORKER, self._allowed())
-        who = f"You are {identity.name}" + (
-            f", {identity.role}" if identity.role else ""
-        )
-        tools = ("## Tools", guidance_for(spec.name for spec in specs)) if specs else ()
-        content = system_text(
-            prompts.words("single" if self.single else "worker"),
-            *tools,
-            f"## Who you are (identity.md)\n\n{who}.\n\n{identity.text}",
-        )
-        return SystemLine(
-            ts=desk.world.stamp(),
-            session=self._talk.session + 1,
-            model=self._model(),
-            content=content,
-            tools=specs,
-            node=self._node,
-        )
-
-    def _allowed(self) -> tuple[str, ...] | None:
-        mine, agents = self._staff.identity.tools, self._desk.settings.tools
-        if mine is None or agents is None:
-            return mine if agents is None else agents
-        return tuple(tool for tool in mine if tool in agents)
-
-    def _model(self) -> str:
-        settings, identity = self._desk.settings, self._staff.identity
-        chain = identity.model or settings.worker_model or settings.model
-        return chain[0] if chain else self._desk.world.models.default()
+        """The frozen first line that this node's session would have now."""
+        who = self._staff.identity
+        return for_worker(self._desk, self._talk, who, self._node, single=self.single)
 
     async def _open(self) -> None:
         """Open this node's session, or go on with it where it was left."""
@@ -227,21 +197,17 @@ class Worker:
         desk.mail.waiting(self.name, talk.delivered)  # lets go of what it has read
         if self.mark in talk.delivered and talk.prefix is not None:
             return
-        old = talk.prefix
-        goes_on = (
-            old is not None
-            and old.node == self._node
-            and self.node.status.attempt > 1
-            and self.node.status.shown != ""  # empty: it is to start afresh
-            and same_prefix(old, self.prefix())
-        )
-        if goes_on:
+        status = self.node.status
+        again = status.attempt > 1 and status.shown != ""  # empty: it starts afresh
+        if again and await self._resumed():
             await self._settle_open()
             text = notice("[your node was assigned to you again; go on where you were]")
         else:
-            await talk.append(self.prefix(), flush=False)
+            await talk.append(replace(self.prefix(), carries=False), flush=False)
             await self._note_shown()
-            text = brief_for(desk, self.node, self._staff, room=self._room())
+            room = room_for_refs(desk, self.prefix().model) if self.single else None
+            text = brief_for(desk, self.node, self._staff, room=room)
+        talk.forget_past()
         line = UserLine(desk.world.stamp(), text, Kind.BRIEF, "agiraph", (self.mark,))
         await talk.append(line, flush=True)
         kept = desk.mail.for_brief(self.name, talk.delivered)
@@ -250,13 +216,23 @@ class Worker:
         await talk.flush()
         await desk.mail.taken(self.name, [each.id for each in kept])
 
-    def _room(self) -> int | None:
-        """Bytes of refs that fit into the one call of a node without tools."""
-        if not self.single:
-            return None
-        desk = self._desk
-        window = desk.settings.context or desk.world.models.facts(self._model()).window
-        return max((window - ANSWER_TOKENS) * BYTES_PER_TOKEN - AROUND_REFS, 0)
+    async def _resumed(self) -> bool:
+        """Go on with this node's own session, if the worker has one."""
+        talk = self._talk
+        if talk.prefix is not None and talk.prefix.node == self._node:
+            await self._renew()
+            return True
+        if not talk.has_past(self._node):
+            return False
+        line = replace(self.prefix(), resumes=True, why="its node is worked on again")
+        await talk.append(line, flush=False)
+        return True
+
+    async def _renew(self) -> None:
+        """A new session with what was said so far, where what is frozen has changed."""
+        old, new = self._talk.prefix, self.prefix()
+        if old is not None and not same_prefix(old, new):
+            await self._talk.append(new, flush=False)
 
     async def _settle_open(self) -> None:
         """Give results to calls that a restart cut off after their effect was there."""
@@ -276,6 +252,7 @@ class Worker:
     async def take_in(self) -> None:
         """Append a changed spec and what has come by mail."""
         desk, talk = self._desk, self._talk
+        await self._renew()
         node = self.node
         if node.status.shown != node.digest:
             old = desk.shown.get(self._node, "")
@@ -313,8 +290,7 @@ class Worker:
         desk.shown[self._node] = node.text
 
     async def _deliver(self, ident: str, sender: str, text: str) -> None:
-        stamp = self._desk.world.stamp()
-        body = mail_text(sender, text)
+        stamp, body = self._desk.world.stamp(), mail_text(sender, text)
         line = UserLine(stamp, body, Kind.MAIL, sender, (ident,))
         await self._talk.append(line, flush=False)
 
@@ -361,7 +337,7 @@ class Worker:
             desk.bell.ring()  # a stage's contract may count turns
 
     async def said(self, answer: Answer) -> None:
-        """Count it, now that it is recorded: before, an end would lose what was paid."""
+        """Count it, now that it is recorded: what was paid is on record too."""
         await self._booked(answer.usage, self._cost, turns=1)
 
     async def rest(self, text: str) -> rules.Woken | rules.Idle | None:

@@ -21,7 +21,7 @@ async def test_a_wait_for_what_can_no_longer_happen_is_over(tmp_path: Path) -> N
         await a.asked(COORDINATOR, 4)
 
         told = a.results("wait")[0]
-        assert "[node first failed" in told
+        assert "[node first failed" in a.told()
         assert "[node second is pending] waits for first, which is failed" in told
 
 

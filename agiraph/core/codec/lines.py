@@ -121,6 +121,8 @@ def _system_to_json(line: SystemLine) -> JsonObject:
         said["node"] = line.node
     if line.carries:
         said["carries"] = True
+    if line.resumes:
+        said["resumes"] = True
     return said
 
 
@@ -183,6 +185,7 @@ def _system(found: JsonObject) -> SystemLine:
         node=node if isinstance(node, str) else None,
         why=_text(found, "why", ""),
         carries=found.get("carries") is True,
+        resumes=found.get("resumes") is True,
     )
 
 

@@ -1,0 +1,96 @@
+"""The frozen first line that a session would have now."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from agiraph import prompts
+from agiraph.core.brief import system_text
+from agiraph.model.agent import Mode
+from agiraph.model.conversation import SystemLine
+from agiraph.model.tool import Who
+from agiraph.tools.registry import guidance_for, specs_for
+
+if TYPE_CHECKING:
+    from agiraph.model.worker import Identity
+    from agiraph.runtime.conversation import Conversation
+    from agiraph.runtime.desk import Desk
+
+
+def for_coordinator(desk: Desk, talk: Conversation) -> SystemLine:
+    """The rules, the tools and the soul; what was said before goes on under it."""
+    settings = desk.settings
+    specs = specs_for(Who.COORDINATOR, settings.tools)
+    content = system_text(
+        prompts.words("coordinator"),
+        prompts.words("finite" if settings.mode is Mode.FINITE else "infinite"),
+        "## Tools",
+        guidance_for(spec.name for spec in specs),
+        f"## Who you are (SOUL.md)\n\n{desk.soul}" if desk.soul.strip() else "",
+    )
+    model = settings.model[0] if settings.model else desk.world.models.default()
+    return SystemLine(
+        ts=desk.world.stamp(),
+        session=talk.session + 1,
+        model=model,
+        content=content,
+        tools=specs,
+        why=_changes(talk.prefix, model, content),
+        carries=bool(talk.lines),
+    )
+
+
+def for_worker(
+    desk: Desk, talk: Conversation, identity: Identity, node: str, *, single: bool
+) -> SystemLine:
+    """The rules, the tools and who it is; it carries on a session of the same node.
+
+    Args:
+        single: whether the node has one answer and no tools.
+    """
+    specs = () if single else specs_for(Who.WORKER, _allowed(desk, identity))
+    role = f", {identity.role}" if identity.role else ""
+    tools = ("## Tools", guidance_for(spec.name for spec in specs)) if specs else ()
+    content = system_text(
+        prompts.words("single" if single else "worker"),
+        *tools,
+        f"## Who you are (identity.md)\n\nYou are {identity.name}{role}.\n\n"
+        f"{identity.text}",
+    )
+    model = model_of(desk, identity)
+    carries = talk.prefix is not None and talk.prefix.node == node
+    return SystemLine(
+        ts=desk.world.stamp(),
+        session=talk.session + 1,
+        model=model,
+        content=content,
+        tools=specs,
+        node=node,
+        why=_changes(talk.prefix, model, content) if carries else "start",
+        carries=carries,
+    )
+
+
+def model_of(desk: Desk, identity: Identity) -> str:
+    """The whole name of the model that a worker thinks with."""
+    settings = desk.settings
+    chain = identity.model or settings.worker_model or settings.model
+    return chain[0] if chain else desk.world.models.default()
+
+
+def _allowed(desk: Desk, identity: Identity) -> tuple[str, ...] | None:
+    mine, agents = identity.tools, desk.settings.tools
+    if mine is None or agents is None:
+        return mine if agents is None else agents
+    return tuple(tool for tool in mine if tool in agents)
+
+
+def _changes(old: SystemLine | None, model: str, content: str) -> str:
+    """Why a new session opens."""
+    if old is None:
+        return "start"
+    if old.model != model:
+        return f"the model changed from {old.model}"
+    return (
+        "the rules or who it is changed" if old.content != content else "tools changed"
+    )
