@@ -21,6 +21,7 @@ from agiraph.model.node import NodeState
 from agiraph.model.run import RunState
 from agiraph.ports import Seen
 from agiraph.runtime import nodes, questions, runs
+from agiraph.runtime.afterwords import tell_ends
 from agiraph.runtime.boardwork import Boardwork
 from agiraph.runtime.desk import Desk
 from agiraph.runtime.folder import Look
@@ -117,6 +118,7 @@ class Agent:
             return False
         self.quarantine.recall()
         await self._ownership.settle()
+        await tell_ends(self.desk)
         await self.desk.mail.take_up()
         return True
 

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 AROUND_REFS = 48_000  # bytes for the rest of a brief: rules, spec, memory, notebook
 
-_ENDS = {
+ENDS = {
     NodeState.COMPLETED: EventType.NODE_COMPLETED,
     NodeState.FAILED: EventType.NODE_FAILED,
     NodeState.CANCELLED: EventType.NODE_CANCELLED,
@@ -201,11 +201,17 @@ async def end(
             waiting_for="",
         ),
     )
-    await desk.records.event(
-        _ENDS[state],
-        desk.where(node, status.worker),
-        **({"error": error} if error else {"summary": shortened(summary, 500)}),
-    )
+    await tell_end(desk, node)
+
+
+async def tell_end(desk: Desk, node: str) -> None:
+    """The event of a node's end, as its status has it."""
+    status = desk.nodes[node].status
+    said = {"error": status.error}
+    if not status.error:
+        said = {"summary": shortened(status.summary, 500)}
+    where = desk.where(node, status.worker)
+    await desk.records.event(ENDS[status.state], where, **said)
 
 
 async def rerun(desk: Desk, node: str) -> None:

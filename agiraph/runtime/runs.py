@@ -95,11 +95,21 @@ async def end_run(
         )
     )
     await desk.write_board()
-    kind = {
+    await tell_end(desk, desk.run)
+
+
+async def tell_end(desk: Desk, run: Run) -> None:
+    """The event of a run's end, as its record has it."""
+    words = run.reason or run.summary[:200]
+    await desk.records.event(end_event(run), desk.where(), reason=words)
+
+
+def end_event(run: Run) -> EventType:
+    """What a run's end is called."""
+    return {
         RunState.COMPLETED: EventType.AGENT_COMPLETED,
         RunState.FAILED: EventType.AGENT_FAILED,
-    }.get(how, EventType.AGENT_STOPPED)
-    await desk.records.event(kind, desk.where(), reason=reason or summary[:200])
+    }.get(run.state, EventType.AGENT_STOPPED)
 
 
 async def finish(desk: Desk, summary: str, artifacts: Sequence[str]) -> None:

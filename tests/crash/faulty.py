@@ -19,7 +19,8 @@ FAULT is an object:
     times: for how many calls an errno or `short` lasts, default 1
     lasts: or for how many seconds
     arm: a path; calls count only from when it is there
-    log: a file that gets one line for each counted call, and one with the word FAULT
+    log: a file that gets one line for each counted call: its number, its name, what
+        it is about, how a write begins, and the word FAULT where it was struck
 """
 
 from __future__ import annotations
@@ -77,7 +78,7 @@ class Fault:
         log = order.get("log")
         self._log = _real_open(log, flags, 0o644) if log else -1
 
-    def hit(self, name: str, where: object) -> bool:
+    def hit(self, name: str, where: object, data: object = b"") -> bool:
         """Count a call; whether the fault strikes it."""
         if name not in self.calls:
             return False
@@ -86,7 +87,10 @@ class Fault:
         with self._lock:
             number = next(self._count)
             struck = self._strikes(number)
-        self._note(f"{number} {name} {_shown(where)}{' FAULT' if struck else ''}\n")
+        line = f"{number} {name} {_shown(where)}"
+        if isinstance(data, bytes | memoryview) and data:
+            line += f" | {bytes(data[:300])!r}"
+        self._note(f"{line}{' FAULT' if struck else ''}\n")
         return struck
 
     def _strikes(self, number: int) -> bool:
@@ -127,7 +131,7 @@ def watched(fault: Fault, name: str, real: Callable[..., Any]) -> Callable[..., 
     """A function of `os` that counts, and fails when it is its turn."""
 
     def call(*args: Any, **kwargs: Any) -> Any:
-        if not fault.hit(name, args[0]):
+        if not fault.hit(name, args[0], args[1] if name == "write" else b""):
             return real(*args, **kwargs)
         match fault.do:
             case "kill":

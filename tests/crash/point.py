@@ -31,7 +31,8 @@ class Outcome:
     """
 
     struck: bool
-    place: str = ""
+    place: str
+    daemon: Doomed
 
 
 class Play:
@@ -43,6 +44,8 @@ class Play:
         self.server.__enter__()
         self.daemon = Doomed(home, self.server.environment())
         (self.daemon.root / AGENT / "inputs").mkdir(parents=True)
+        for path, text in scenario.people.items():
+            self.daemon.write(path, text)
         self._left = list(scenario.deeds)
 
     def close(self) -> None:
@@ -97,28 +100,38 @@ def run_point(
     if scenario.arm:
         fault["arm"] = str(home / scenario.arm)
     play = Play(scenario, home)
-    daemon = play.daemon
     try:
-        daemon.begin(fault)
+        play.daemon.begin(fault)
         if play.until_end():
-            daemon.terminate()
-        code = daemon.bury()
-        copy = daemon.snapshot("crashed")
-        check_crashed(copy, play.server, home / "effects")
-        if forget:
-            shutil.rmtree(daemon.root / ".agiraph", ignore_errors=True)
-        daemon.start()
-        assert play.until_end(), f"it died by itself: {daemon.told()}"
-        assert daemon.stop() == 0, daemon.told()
-        check_recorded(copy, daemon)
-        check_end(scenario, daemon, play.server, kills=1)
+            play.daemon.terminate()
+        code = check_after(play, home, forget=forget)
     finally:
         play.close()
-    return Outcome(code == -9, struck_at(log))
+    return Outcome(code == -9, struck_at(log), play.daemon)
+
+
+def check_after(play: Play, home: Path, *, forget: bool) -> int:
+    """A daemon has died: look at what it left, start it again, and check the end.
+
+    Returns:
+        How it died: its exit code.
+    """
+    daemon = play.daemon
+    code = daemon.bury()
+    copy = daemon.snapshot("crashed")
+    check_crashed(copy, play.server, home / "effects")
+    if forget:
+        shutil.rmtree(daemon.root / ".agiraph", ignore_errors=True)
+    daemon.start()
+    assert play.until_end(), f"it died by itself: {daemon.told()}"
+    assert daemon.stop() == 0, daemon.told()
+    check_recorded(copy, daemon)
+    check_end(play.scenario, daemon, play.server, kills=1)
+    return code
 
 
 def struck_at(log: Path) -> str:
     """The call that was struck, by the injector's own record."""
     lines = log.read_text().splitlines() if log.exists() else []
     struck = [line for line in lines if line.endswith(" FAULT")]
-    return struck[-1].removesuffix(" FAULT") if struck else ""
+    return struck[-1].removesuffix(" FAULT").partition(" | ")[0] if struck else ""
