@@ -4,10 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import Enum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
     from pathlib import PurePosixPath
+
+
+TAKE_OUT: Final = (
+    "one whole JSON object; take the line out, or bring the file back from a copy"
+)
 
 
 class AgiraphError(Exception):
@@ -19,13 +24,16 @@ class YourError(AgiraphError):
 
 
 class Damaged(YourError):
-    """A log of the daemon's has a line in its middle that cannot be read.
+    """What the daemon wrote cannot be read back, and no crash explains it.
 
     Attributes:
-        path: of the log; line: from 1; why: what is wrong with it.
+        path: of the file; line: from 1; why: what is wrong with it.
+        mend: what may stand there, and what a person can do.
     """
 
-    def __init__(self, path: PurePosixPath, line: int, why: str) -> None:
+    def __init__(
+        self, path: PurePosixPath, line: int, why: str, *, mend: str = TAKE_OUT
+    ) -> None:
         super().__init__(
             f"{path}, line {line} is damaged: {why}; {path.name}.error.md beside it "
             "says what to do"
@@ -33,6 +41,7 @@ class Damaged(YourError):
         self.path = path
         self.line = line
         self.why = why
+        self.mend = mend
 
 
 class OurError(AgiraphError):

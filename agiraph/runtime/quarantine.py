@@ -14,6 +14,7 @@ from agiraph.model.event import EventType
 from agiraph.model.layout import error_file
 from agiraph.runtime.conversation import Conversation
 from agiraph.runtime.journal import Journal
+from agiraph.runtime.recall import check_record
 
 if TYPE_CHECKING:
     from pathlib import PurePosixPath
@@ -42,17 +43,12 @@ class Quarantine:
     # --- coming in
 
     async def damaged(self, fault: Damaged) -> None:
-        """A log has a line in its middle that cannot be read."""
+        """What the daemon wrote earlier cannot be read."""
         desk, path = self._desk, fault.path
         self._damaged, self._as_it_was = path, desk.world.reader.entry(path)
         desk.broken = str(fault)
         problem = Problem(
-            fault.line,
-            1,
-            "",
-            f"a line that cannot be read: {fault.why}",
-            "one whole JSON object; take the line out, or bring the file back from a "
-            "copy",
+            fault.line, 1, "", f"a line that cannot be read: {fault.why}", fault.mend
         )
         in_force = "this agent does nothing; all others go on"
         page = error_page(path, (problem,), in_force).encode()
@@ -128,8 +124,10 @@ class Quarantine:
         try:
             if path == home.journal:
                 Journal(world, home).load()
-            else:
+            elif path.suffix == ".jsonl":
                 Conversation(world, path).load()
+            else:
+                check_record(self._desk, path)
         except AgiraphError:
             return False
         return True

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from agiraph.core.codec import (
     read_identity,
@@ -14,11 +14,11 @@ from agiraph.core.codec import (
     spec_hash,
     usage_from_line,
 )
-from agiraph.core.codec.report import Good
+from agiraph.core.codec.report import Good, Rejected
 from agiraph.core.limits import GOAL_BYTES, LOG_BYTES
-from agiraph.errors import AgiraphError, Unreadable, YourError
+from agiraph.errors import AgiraphError, Damaged, Unreadable, YourError
 from agiraph.model.names import folded, name_problem
-from agiraph.model.node import Node, NodeStatus
+from agiraph.model.node import Node
 from agiraph.model.usage import Spend
 from agiraph.model.worker import WorkerState
 from agiraph.ports import EntryKind
@@ -33,18 +33,22 @@ if TYPE_CHECKING:
     from agiraph.model.node import NodeSpec
     from agiraph.runtime.desk import Desk
 
+T = TypeVar("T")
+RECORD = "_run.yaml"
+
 
 def recall_run(desk: Desk, name: str | None = None) -> None:
     """Read the newest run: its record, its nodes and its workers."""
     name = name or newest_run(desk.world.reader, desk.home)
     if name is None:
         return
-    text = _text(desk, desk.home.run(name).record)
-    found = read_run(text) if text is not None else None
-    if not isinstance(found, Good):
+    path = desk.home.run(name).record
+    text = _text(desk, path)
+    if text is None:
         return  # a folder that no daemon made, or that lost its record
+    run = _good(path, read_run(text))
     desk.forget_run()
-    desk.run = found.value
+    desk.run = run
     for node in _folders(desk, desk.run_folder().nodes):
         _recall_node(desk, node)
     for worker in _folders(desk, desk.run_folder().workers):
@@ -85,14 +89,39 @@ def _recall_node(desk: Desk, name: str) -> None:
     status = _text(desk, folder.status)
     if status is None:
         return
-    found = read_node_status(status)
-    stands = found.value if isinstance(found, Good) else NodeStatus()
+    stands = _good(folder.status, read_node_status(status))
     spec = _spec(desk, desk.home.accepted(folder.spec)) or _spec(desk, folder.spec)
     if spec is None:
         return
     value, text = spec
     desk.place(Node(name, value, spec_hash(value), stands, text))
     desk.shown[name] = text
+
+
+def check_record(desk: Desk, path: PurePosixPath) -> None:
+    """See whether a run's or a node's record can be read; nothing is read of others.
+
+    Raises:
+        Damaged: it cannot.
+    """
+    text = _text(desk, path)
+    if text is not None and path.name == RECORD:
+        _good(path, read_run(text))
+    elif text is not None:
+        _good(path, read_node_status(text))
+
+
+def _good(path: PurePosixPath, found: Good[T] | Rejected) -> T:
+    """What a record of the daemon's own says.
+
+    Raises:
+        Damaged: to go on without it could do its work again.
+    """
+    if isinstance(found, Good):
+        return found.value
+    first = found.problems[0]
+    mend = f"{first.allowed}; mend it, or bring the file back from a copy"
+    raise Damaged(path, first.line, f"{first.key} {first.found}".strip(), mend=mend)
 
 
 def _spec(desk: Desk, path: PurePosixPath) -> tuple[NodeSpec, str] | None:
