@@ -105,6 +105,8 @@ def say_end(now: AgentView, before: AgentView) -> None:
         )
     if now.status == "paused":
         render.next_step(f"agiraph resume {name}")
+    elif now.status in ("held", "broken"):
+        render.say(f"Once that is mended: agiraph run {name}")
     elif now.status in AT_REST and _the_same(now, before):
         render.say("There was nothing to do: its goal was worked on before.")
         render.next_step(

@@ -42,7 +42,7 @@ def up(call: Call, log_format: str) -> int:
     Examples:
       agiraph up
       agiraph up --agents ~/agents
-      agiraph up --log-format json | jq .type
+      agiraph up --log-format json 2>> up.jsonl
     """
     root = call.tree
     at_work = holder(root)

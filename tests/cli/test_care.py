@@ -136,6 +136,11 @@ def test_one_file_of_an_agent_can_be_checked(run: Run, root: Path) -> None:
     assert (problem["line"], problem["column"]) == (2, 7)
 
 
+def test_only_the_files_that_were_asked_for_are_counted(run: Run) -> None:
+    assert run("check", "agents/news/GOAL.md").stderr.startswith("1 file read")
+    assert "7 files read" in run("check", "agents/news").stderr
+
+
 def test_a_bad_file_of_another_kind_is_told(run: Run, root: Path) -> None:
     (root / "held one" / "GOAL.md").unlink()
     (root / "held one" / "GOAL.md").mkdir()

@@ -162,7 +162,7 @@ def test_a_run_that_ends_has_said_on_disk_how_it_stands(tmp_path: Path) -> None:
     assert "status: held" in page
     assert "No provider is called 'nobody'" in page
     assert "a: held: No provider is called 'nobody'" in told.stderr
-    assert "Next: agiraph show a" in told.stderr
+    assert "Once that is mended: agiraph run a" in told.stderr
 
 
 def test_a_run_with_nothing_to_do_says_so(tmp_path: Path) -> None:
