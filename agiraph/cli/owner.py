@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from datetime import UTC, datetime
+from functools import cache
 from typing import TYPE_CHECKING
 
 from agiraph.cli.codes import BadTree
@@ -62,9 +63,14 @@ def judged(files: Files, agent: str, owner: Owner | None) -> Judgement:
 
 def whereabouts(files: Files) -> DiskWhereabouts:
     """This machine and this tree."""
+    return _whereabouts(files.root)
+
+
+@cache
+def _whereabouts(root: str) -> DiskWhereabouts:
     from agiraph.tree.whereabouts import DiskWhereabouts
 
-    return DiskWhereabouts.of(files.root, os.environ)
+    return DiskWhereabouts.of(root, os.environ)
 
 
 def owner_here(here: DiskWhereabouts, agent: str) -> Owner:
