@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, Protocol
 
 from agiraph.tools.registry import DEFINITIONS
@@ -11,7 +12,8 @@ if TYPE_CHECKING:
 
     from agiraph.model.json import Json, JsonObject
     from agiraph.model.node import NodeState
-    from agiraph.model.tool import Effect, ToolSpec, Who
+    from agiraph.model.tool import Effect, ToolResult, ToolSpec, Who
+    from agiraph.ports import Intent, Seat
     from agiraph.runtime.conversation import Conversation
     from agiraph.runtime.desk import Desk
 
@@ -25,7 +27,7 @@ class Parker(Protocol):
         """Parked for as long as the context lasts."""
 
 
-class Act:
+class Act(ABC):
     """One tool; a sub-class says what `prepare` decides and what `perform` does."""
 
     name: str
@@ -39,6 +41,14 @@ class Act:
         self._desk = desk
         self._talk = talk
         self._loop = loop
+
+    @abstractmethod
+    async def prepare(self, arguments: JsonObject, seat: Seat) -> Intent:
+        """Check the call and decide what makes its effect known again."""
+
+    @abstractmethod
+    async def perform(self, intent: Intent, seat: Seat) -> ToolResult:
+        """Do it; harmless to repeat with the same intent."""
 
 
 def text_of(values: JsonObject, key: str, default: str = "") -> str:
