@@ -50,6 +50,7 @@ class Stage:
 
     Attributes:
         told: whether the coordinator has been woken by its contract.
+        paused: seconds of pauses since it opened, which no contract counts.
     """
 
     number: int
@@ -59,6 +60,7 @@ class Stage:
     closed: str = ""
     assessment: str = ""
     told: bool = False
+    paused: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)

@@ -115,7 +115,7 @@ class Asker:
         keys = [f"run:{desk.agent}:{run}", f"day:{desk.agent}:{desk.world.today()}"]
         keys.append(f"tree:{desk.world.today()}")
         if spender.node is not None:
-            keys.append(f"node:{desk.agent}:{spender.node}")
+            keys.append(f"node:{desk.agent}:{run}:{spender.node}")
         return keys
 
     def _purses(self, spender: Spender, keys: list[str]) -> list[Purse]:
@@ -126,7 +126,7 @@ class Asker:
             ledger.purse("tree's budget", desk.world.settings.budget, tree, tree),
         ]
         if spender.budget is not None and spender.node is not None:
-            node = f"node:{desk.agent}:{spender.node}"
+            node = keys[-1]
             purses.append(ledger.purse("node's budget", spender.budget, node, node))
         return purses
 

@@ -100,6 +100,7 @@ class Desk:
         self.revision = 0
         self._paused_at: float | None = None
         self._paused_for = 0.0
+        self._unbooked = 0.0
         self.version = 0
         self.next_cycle: float | None = None
         self.shown: dict[str, str] = {}
@@ -118,6 +119,7 @@ class Desk:
             self._paused_at = now
         elif not self.is_paused and self._paused_at is not None:
             self._paused_for += now - self._paused_at
+            self._unbooked += now - self._paused_at
             self._paused_at = None
         self.bell.ring()
 
@@ -314,11 +316,25 @@ class Desk:
         self._board = page
 
     def stage_age(self) -> float:
-        """Seconds since the open stage opened."""
+        """Seconds since the open stage opened, pauses not counted."""
         if self.run is None or not self.run.stages:
             return 0.0
-        opened = datetime.fromisoformat(self.run.stages[-1].opened)
-        return (self.world.clock.now() - opened).total_seconds()
+        stage = self.run.stages[-1]
+        opened = datetime.fromisoformat(stage.opened)
+        age = (self.world.clock.now() - opened).total_seconds()
+        paused = stage.paused + self._unbooked
+        if self._paused_at is not None:
+            paused += self.world.clock.monotonic() - self._paused_at
+        return max(age - paused, 0.0)
+
+    async def book_pause(self) -> None:
+        """Put a pause that is over on the open stage's record."""
+        seconds, self._unbooked = self._unbooked, 0.0
+        run = self.run
+        if seconds and run is not None and run.stages and not run.stages[-1].closed:
+            stage = run.stages[-1]
+            stage = replace(stage, paused=stage.paused + seconds)
+            await self.set_run(replace(run, stages=(*run.stages[:-1], stage)))
 
     def forget_run(self) -> None:
         """Clear what belongs to the run before another one opens."""

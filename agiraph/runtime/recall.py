@@ -173,17 +173,17 @@ def recall_spend(desk: Desk) -> None:
     """
     ledger, today = desk.world.ledger, desk.world.today()
     run = desk.run.name if desk.run else ""
-    spend = Spend()
+    spend, day_usd, day_tokens = Spend(), 0.0, 0
     for call in _calls(desk):
         tokens, usd = call.usage.total, call.cost_usd
         if call.ts[:10] == today:
-            ledger.account(f"day:{desk.agent}:{today}").book(usd, tokens)
-            ledger.account(f"tree:{today}").book(usd, tokens)
+            day_usd, day_tokens = day_usd + (usd or 0.0), day_tokens + tokens
         if call.run == run:
             spend = spend.plus(call.usage, usd)
             ledger.account(f"run:{desk.agent}:{run}").book(usd, tokens)
             if call.node is not None:
-                ledger.account(f"node:{desk.agent}:{call.node}").book(usd, tokens)
+                ledger.account(f"node:{desk.agent}:{run}:{call.node}").book(usd, tokens)
+    ledger.recall_day(desk.agent, today, day_usd, day_tokens)
     desk.spend = spend
 
 

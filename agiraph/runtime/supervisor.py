@@ -130,6 +130,7 @@ class Supervisor:
         if self._agent.gone or desk.goal is None or desk.broken:
             return False
         self._end_cancelled()
+        await desk.book_pause()
         if not (desk.is_paused or desk.hold or desk.stopping or desk.opening):
             self._coordinator(group)
             await self._wind_up(group)

@@ -71,6 +71,7 @@ def _stage_text(stage: Stage) -> str:
         "opened": stage.opened,
         "closed": stage.closed,
         "told": stage.told,
+        "paused": round(stage.paused, 3),
         "assessment": stage.assessment,
     }
     said = {key: value for key, value in keys.items() if value}
@@ -88,6 +89,7 @@ def _stage(place: Place) -> Stage:
         closed=keys.get("closed", kinds.text, ""),
         assessment=keys.get("assessment", kinds.text, ""),
         told=keys.get("told", kinds.flag, default=False),
+        paused=keys.get("paused", kinds.number(0), 0.0),
     )
 
 
