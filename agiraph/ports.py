@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING, Protocol, TypeAlias
@@ -175,6 +175,20 @@ class Reader(Protocol):
         self, path: PurePosixPath, *, within: PurePosixPath | None = None
     ) -> tuple[Entry, ...]:
         """The names in a folder, sorted; raises as `read` does."""
+
+    def stand(
+        self, folders: Iterable[PurePosixPath], *, ignoring: frozenset[str]
+    ) -> tuple[str, float]:
+        """How all that lies directly in some folders stands, without reading it.
+
+        Args:
+            folders: relative to the root; one that is not there stands for itself.
+            ignoring: names that do not count.
+
+        Returns:
+            A mark that differs once a file came, went or changed; and when the last
+            of them changed, as seconds since the epoch.
+        """
 
     def entry(
         self, path: PurePosixPath, *, within: PurePosixPath | None = None

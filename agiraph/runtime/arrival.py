@@ -13,6 +13,18 @@ if TYPE_CHECKING:
     from agiraph.ports import Reader
 
 MOST_FOLDERS = 200
+FRESH_QUIET = 0.25
+ARRIVING_QUIET = 2.0
+
+
+def seconds_left(reader: Reader, home: PurePosixPath, now: float) -> float:
+    """Seconds until a new home may be judged; 0 when it has been quiet long enough."""
+    newest, copied = newest_change(reader, home)
+    quiet = ARRIVING_QUIET if copied else FRESH_QUIET
+    age = now - newest
+    if age < 0 or age >= quiet:  # a clock that was set back must not hold it up
+        return 0.0
+    return quiet - age
 
 
 def newest_change(reader: Reader, home: PurePosixPath) -> tuple[float, bool]:

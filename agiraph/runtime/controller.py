@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import heapq
 import random
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from agiraph.core.codec import read_tree_settings
@@ -17,54 +16,23 @@ from agiraph.model.layout import PAUSE, ROOT, SETTINGS, Home
 from agiraph.model.names import name_problem
 from agiraph.ports import EntryKind, Seen
 from agiraph.runtime.agent import ABSENT_SECONDS, Agent
-from agiraph.runtime.arrival import newest_change
+from agiraph.runtime.arrival import seconds_left
+from agiraph.runtime.rest import Resting
 from agiraph.runtime.rooterrors import RootErrors
+from agiraph.runtime.seat import SPACING, Seat, folders_of
 from agiraph.runtime.supervisor import Supervisor
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-    from pathlib import PurePosixPath
+    from collections.abc import Iterable
 
-    from agiraph.ports import Tool, Watch
+    from agiraph.ports import Watch
+    from agiraph.runtime.seat import House
     from agiraph.runtime.world import World
-    from agiraph.tools.seen import LastSeen
 
-SPACING = 0.05
 RESCAN_SECONDS = 60.0
 RESCAN_SHARE = 50.0
-FRESH_QUIET = 0.25
-ARRIVING_QUIET = 2.0
-
-
-@dataclass(slots=True)
-class Seat:
-    """One agent as the controller sees it.
-
-    Attributes:
-        looking: whether a look is under way; dirty: whether another is wanted.
-        fresh: whether the home has just appeared, and may still be arriving.
-        watched: what the watch was told.
-    """
-
-    agent: Agent
-    supervisor: Supervisor
-    looking: bool = False
-    dirty: bool = False
-    running: bool = False
-    fresh: bool = False
-    looked: float = -SPACING
-    took: float = 0.0
-    watched: tuple[PurePosixPath, ...] = ()
-
-
-@dataclass(slots=True)
-class House:
-    """What the controller is given to build agents with."""
-
-    edges: Callable[[LastSeen], Mapping[str, Tool]]
-    furnish: Callable[[], dict[str, bytes]]
-    models: Callable[[TreeSettings], object]
-    only: str | None = None
+AT_ONCE = 8  # looks; more would only wait for each other
+RESTING_SHARE = 1000.0  # agents at rest cost a thousandth of a core at most
 
 
 class Controller:
@@ -81,6 +49,9 @@ class Controller:
         self._root = RootErrors(world)
         self._first = True
         self._unseen: set[str] = set()
+        self._resting = Resting(world, house.version)
+        self._rest_took = 0.0
+        self._eyes = asyncio.Semaphore(AT_ONCE)
         self._ending: set[str] = set()
         self._unpaused_at: float | None = None
         self._settings_sha = ""
@@ -100,6 +71,7 @@ class Controller:
         except* _Stopped:
             pass
         await self._watch.close()
+        await self._save()
 
     # --- hints and pacing
 
@@ -139,7 +111,10 @@ class Controller:
             asked: set[str] = set()
             while self._due and self._due[0][0] <= now:
                 asked.add(heapq.heappop(self._due)[1])
-            for name in asked:
+            resting = {name for name in asked if self._rests(name)}
+            if resting:
+                self._group.create_task(self._look_at_resting(resting), name="resting")
+            for name in asked - resting:
                 self._begin(name)
             left = self._due[0][0] - clock.monotonic() if self._due else None
             try:
@@ -159,7 +134,7 @@ class Controller:
             seat.dirty = True
             return
         seat.looking = True
-        self._group.create_task(self._look(name, seat), name=f"look at {name}")
+        self._group.create_task(self._look_in_turn(name, seat), name=f"look at {name}")
 
     async def _rescan(self) -> None:
         clock = self._world.clock
@@ -171,10 +146,12 @@ class Controller:
             self._ask("", 0.0)
             for number, name in enumerate(tuple(self._seats)):
                 # Spread out, so that a tree of a thousand agents never stutters.
-                self._ask(name, number * 0.005)
+                self._ask(name, 0.0 if self._rests(name) else number * 0.005)
+            await self._save()
             took = sum(seat.took for seat in self._seats.values())
             took += clock.monotonic() - started
-            pause = max(RESCAN_SECONDS, RESCAN_SHARE * took)
+            resting = RESTING_SHARE * self._rest_took
+            pause = max(RESCAN_SECONDS, RESCAN_SHARE * took, resting)
 
     async def _mind_the_disk(self) -> None:
         while True:
@@ -187,15 +164,18 @@ class Controller:
         await self._settings()
         self._pause()
         names = await asyncio.to_thread(self._homes)
-        for name in names:
-            if name not in self._seats and name not in self._ending:
-                self._seats[name] = self._new_seat(name)
+        new = [n for n in names if n not in self._seats and n not in self._ending]
+        for name in new:
+            self._seats[name] = self._new_seat(name)
+        if self._first:
+            self._unseen = set(names)
+            await self._leave_resting(names)
+        for name in new:
+            if not self._rests(name):
                 self._watch_agent(name)
                 self._ask(name, 0.0)
         for name in [name for name in self._seats if name not in names]:
             self._ask(name, 0.0)
-        if self._first:
-            self._unseen = set(names)
         self._first = False
 
     def _homes(self) -> list[str]:
@@ -254,6 +234,7 @@ class Controller:
         self._world.settings = settings
         self._house.models(settings)
         for seat in self._seats.values():
+            seat.rest = None
             seat.agent.settings_changed()
         self._world.bell.ring()
 
@@ -273,27 +254,26 @@ class Controller:
             world.paused = there
             world.remark("paused: the file PAUSE is there" if there else "goes on")
             for name, seat in self._seats.items():
+                seat.rest = None
                 seat.agent.desk.changed()
                 self._ask(name, 0.0)
 
     # --- one agent
 
+    async def _look_in_turn(self, name: str, seat: Seat) -> None:
+        async with self._eyes:
+            await self._look(name, seat)
+
     async def _look(self, name: str, seat: Seat) -> None:
         clock = self._world.clock
-        wait = self._arriving(seat)
+        wait = self._settling(seat)
         if wait > 0:
             seat.looking = False
             self._ask(name, wait)
             return
         started = clock.monotonic()
-        try:
-            again = await seat.agent.look()
-        except AgiraphError as fault:
-            self._world.remark(f"{name}: {fault}")
-            again = ABSENT_SECONDS
-        except Exception as bug:  # noqa: BLE001 - an agent's edge: the daemon goes on
-            self._world.trace(bug)
-            again = RESCAN_SECONDS
+        before = await self._mark(seat) if seat.agent.at_rest else ""
+        again = await self._look_now(name, seat)
         seat.looked = clock.monotonic()
         seat.took = seat.looked - started
         seat.looking = False
@@ -302,6 +282,8 @@ class Controller:
             self._forget(name, seat)
             return
         self._watch_agent(name)
+        if before and again is None and not seat.dirty and not seat.running:
+            again = await self._let_rest(seat, before)
         if not seat.running:
             self._go(name, seat)
         if again is not None:
@@ -310,24 +292,81 @@ class Controller:
             seat.dirty = False
             self._hint(name)
 
+    async def _look_now(self, name: str, seat: Seat) -> float | None:
+        try:
+            return await seat.agent.look()
+        except AgiraphError as fault:
+            self._world.remark(f"{name}: {fault}")
+            return ABSENT_SECONDS
+        except Exception as bug:  # noqa: BLE001 - an agent's edge: the daemon goes on
+            self._world.trace(bug)
+            return RESCAN_SECONDS
+
+    def _settling(self, seat: Seat) -> float:
+        """Seconds until a new home may be judged: it may still be arriving."""
+        if not seat.fresh:
+            return 0.0
+        home, now = seat.agent.desk.home.path, self._world.clock.now().timestamp()
+        left = seconds_left(self._world.reader, home, now)
+        seat.fresh = left > 0
+        return left
+
+    # --- agents at rest
+
+    def _rests(self, name: str) -> bool:
+        return name in self._seats and self._seats[name].rest is not None
+
+    async def _mark(self, seat: Seat) -> str:
+        mark, _ = await asyncio.to_thread(self._resting.mark, seat.watched)
+        return mark
+
+    async def _let_rest(self, seat: Seat, before: str) -> float | None:
+        if seat.supervisor.wants():
+            return None
+        found = await asyncio.to_thread(
+            self._resting.found, seat.agent, seat.watched, before
+        )
+        if isinstance(found, float):
+            return found
+        seat.rest = found
+        return None
+
+    async def _look_at_resting(self, names: Iterable[str]) -> None:
+        """Look in earnest at those that stand otherwise than they did."""
+        began = self._world.clock.monotonic()
+        seats = {name: self._seats[name] for name in names if name in self._seats}
+        resting = {name: seat.rest for name, seat in seats.items() if seat.rest}
+        for name in await self._resting.moved(resting):
+            seats[name].rest = None
+            self._begin(name)
+        self._rest_took = self._world.clock.monotonic() - began
+
+    async def _leave_resting(self, names: list[str]) -> None:
+        """At the start: leave alone what stands as the last daemon left it."""
+        if self._house.only is not None or self._world.paused:
+            return
+        saved = self._resting.recall(self._settings_sha)
+        saved = {name: rest for name, rest in saved.items() if name in names}
+        moved = set(await self._resting.moved(saved))
+        for name, rest in saved.items():
+            if name not in moved and name in self._seats:
+                seat = self._seats[name]
+                seat.rest, seat.watched = rest, rest.folders
+                self._watch.folders(name, rest.folders)
+                self._resting.book(name, rest)
+                self._count_seen(name)
+
+    async def _save(self) -> None:
+        if self._house.only is None:
+            resting = {n: seat.rest for n, seat in self._seats.items() if seat.rest}
+            await self._resting.save(resting, self._settings_sha)
+
     def _count_seen(self, name: str) -> None:
         """Say once when all that was there at the start was looked at."""
         if name in self._unseen:
             self._unseen.discard(name)
             if not self._unseen:
                 self._world.remark(f"agents: {len(self._seats)}, all looked at")
-
-    def _arriving(self, seat: Seat) -> float:
-        """Seconds until a new home may be judged: it may still be arriving."""
-        if not seat.fresh:
-            return 0.0
-        newest, copied = newest_change(self._world.reader, seat.agent.desk.home.path)
-        quiet = ARRIVING_QUIET if copied else FRESH_QUIET
-        age = self._world.clock.now().timestamp() - newest
-        if age < 0 or age >= quiet:  # a clock that was set back must not hold it up
-            seat.fresh = False
-            return 0.0
-        return quiet - age
 
     def _go(self, name: str, seat: Seat) -> None:
         seat.running = True
@@ -359,15 +398,7 @@ class Controller:
 
     def _watch_agent(self, name: str) -> None:
         seat = self._seats[name]
-        desk = seat.agent.desk
-        home = desk.home
-        folders = [home.path, home.dropbox, home.questions]
-        if desk.run is not None:
-            run = desk.run_folder()
-            folders += [run.nodes, run.workers]
-            folders += [run.node(node).path for node in desk.nodes]
-            folders += [run.worker(staff.name).path for staff in desk.staff.values()]
-        wanted = tuple(folders)
+        wanted = folders_of(seat.agent.desk)
         if wanted != seat.watched:
             seat.watched = wanted
             self._watch.folders(name, wanted)

@@ -34,6 +34,11 @@ class Intake:
         mark = f"{sight.seen.value}:{sight.sha or sight.problem}"
         return self._judged.get(path) != mark
 
+    @property
+    def any_bad(self) -> bool:
+        """Whether the last version of some file was rejected."""
+        return bool(self._bad)
+
     def is_bad(self, path: PurePosixPath) -> bool:
         """Whether the last version of a file was rejected."""
         return path in self._bad

@@ -50,10 +50,19 @@ class Ledger:
     def __init__(self) -> None:
         """An empty ledger; it is filled from `usage.jsonl` when an agent wakes."""
         self._accounts: dict[str, Account] = {}
+        self._recalled: set[str] = set()
 
     def account(self, key: str) -> Account:
         """The account of a key, opened when first asked for."""
         return self._accounts.setdefault(key, Account())
+
+    def recall_day(self, agent: str, day: str, usd: float, tokens: int) -> None:
+        """Book what an agent had spent on a day before this daemon; only once."""
+        key = f"day:{agent}:{day}"
+        if key not in self._recalled:
+            self._recalled.add(key)
+            self.account(key).book(usd, tokens)
+            self.account(f"tree:{day}").book(usd, tokens)
 
     def purse(self, name: str, budget: Budget, whole: str, day: str) -> Purse:
         """A budget together with what two accounts have taken from it."""

@@ -1,0 +1,71 @@
+"""One agent as the controller sees it, and what it is built with."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from pathlib import PurePosixPath
+
+    from agiraph.model.agent import TreeSettings
+    from agiraph.ports import Tool
+    from agiraph.runtime.agent import Agent
+    from agiraph.runtime.desk import Desk
+    from agiraph.runtime.rest import Rest
+    from agiraph.runtime.supervisor import Supervisor
+    from agiraph.tools.seen import LastSeen
+
+SPACING = 0.05
+
+
+@dataclass(slots=True)
+class Seat:
+    """One agent as the controller sees it.
+
+    Attributes:
+        looking: whether a look is under way; dirty: whether another is wanted.
+        fresh: whether the home has just appeared, and may still be arriving.
+        watched: what the watch was told.
+        rest: how it stood when there was nothing to do for it.
+    """
+
+    agent: Agent
+    supervisor: Supervisor
+    looking: bool = False
+    dirty: bool = False
+    running: bool = False
+    fresh: bool = False
+    looked: float = -SPACING
+    took: float = 0.0
+    watched: tuple[PurePosixPath, ...] = ()
+    rest: Rest | None = None
+
+
+@dataclass(slots=True)
+class House:
+    """What the controller is given to build agents with.
+
+    Attributes:
+        only: the one agent to work on; None is every one.
+        version: of the program.
+    """
+
+    edges: Callable[[LastSeen], Mapping[str, Tool]]
+    furnish: Callable[[], dict[str, bytes]]
+    models: Callable[[TreeSettings], object]
+    only: str | None = None
+    version: str = ""
+
+
+def folders_of(desk: Desk) -> tuple[PurePosixPath, ...]:
+    """The folders in which people may write to an agent."""
+    home = desk.home
+    folders = [home.path, home.dropbox, home.questions]
+    if desk.run is not None:
+        run = desk.run_folder()
+        folders += [run.nodes, run.workers]
+        folders += [run.node(node).path for node in desk.nodes]
+        folders += [run.worker(staff.name).path for staff in desk.staff.values()]
+    return tuple(folders)
