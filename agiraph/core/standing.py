@@ -18,6 +18,7 @@ class Facts:
 
     Attributes:
         broken: words on a bad file or a bug that keeps it from starting.
+        failed: what the service or the disk refused the coordinator, and would again.
         run: the newest run's state; None where there is none.
         active: loops that are at work now.
         held: who is held, and why.
@@ -37,6 +38,7 @@ class Facts:
     queued: bool
     startable: bool
     resting: bool = False
+    failed: str = ""
     aimless: bool = False
 
 
@@ -44,6 +46,8 @@ def standing(facts: Facts) -> tuple[AgentState, str]:
     """The agent's state, and what it waits for."""
     if facts.broken:
         return AgentState.BROKEN, facts.broken
+    if facts.failed:
+        return AgentState.FAILED, ""
     if facts.paused:
         return AgentState.PAUSED, "the file PAUSE to be deleted"
     if facts.aimless and facts.run is not None and facts.run.open:

@@ -92,7 +92,7 @@ class Shift:
     def _count(self) -> None:
         now = self._desk.world.clock.monotonic()
         node = self._desk.nodes[self._node]
-        spent = node.status.active_s + now - self._since
+        spent = round(node.status.active_s + now - self._since, 3)
         self._since = now
         status = replace(node.status, active_s=spent)
         self._desk.nodes[self._node] = replace(node, status=status)

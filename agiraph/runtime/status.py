@@ -206,7 +206,8 @@ def _holds(desk: Desk) -> dict[str, str]:
 def facts(desk: Desk) -> Facts:
     """What the agent's standing is worked out from."""
     return Facts(
-        broken=desk.error or ("" if desk.goal else desk.bad_goal),
+        broken=desk.broken or ("" if desk.goal else desk.bad_goal),
+        failed=desk.error,
         paused=desk.is_paused,
         run=desk.run.state if desk.run else None,
         active=len(desk.active),

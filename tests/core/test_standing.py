@@ -120,10 +120,16 @@ def test_an_open_run_whose_goal_was_deleted_is_held_until_it_returns() -> None:
     assert state(replace(QUIET, aimless=True, run=RunState.COMPLETED)) is A.COMPLETED
 
 
+def test_a_coordinator_that_was_refused_has_failed_though_its_run_is_open() -> None:
+    assert state(replace(QUIET, failed="the request was refused")) is A.FAILED
+    assert state(replace(QUIET, failed="x", broken="GOAL.md is bad")) is A.BROKEN
+
+
 def test_every_fact_counts() -> None:
     """A fact that changes nothing would be a promise forgotten."""
     changes = {
         "broken": "x",
+        "failed": "x",
         "paused": True,
         "run": None,
         "active": 1,
