@@ -44,10 +44,9 @@ class Facts:
 
 def standing(facts: Facts) -> tuple[AgentState, str]:
     """The agent's state, and what it waits for."""
-    if facts.broken:
-        return AgentState.BROKEN, facts.broken
-    if facts.failed:
-        return AgentState.FAILED, ""
+    if facts.broken or facts.failed:
+        stands = AgentState.BROKEN if facts.broken else AgentState.FAILED
+        return stands, facts.broken
     if facts.paused:
         return AgentState.PAUSED, "the file PAUSE to be deleted"
     if facts.aimless and facts.run is not None and facts.run.open:
