@@ -17,7 +17,7 @@ from agiraph.model.names import name_problem
 from agiraph.ports import EntryKind, Seen
 from agiraph.runtime.agent import ABSENT_SECONDS, Agent
 from agiraph.runtime.arrival import seconds_left
-from agiraph.runtime.rest import Resting
+from agiraph.runtime.rest import STAMPS_TELL, Resting
 from agiraph.runtime.rooterrors import RootErrors
 from agiraph.runtime.seat import SPACING, Seat, folders_of
 from agiraph.runtime.supervisor import Supervisor
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from agiraph.ports import Watch
+    from agiraph.runtime.rest import Rest
     from agiraph.runtime.seat import House
     from agiraph.runtime.world import World
 
@@ -49,7 +50,7 @@ class Controller:
         self._root = RootErrors(world)
         self._first = True
         self._unseen: set[str] = set()
-        self._resting = Resting(world, house.version)
+        self._resting = Resting(world, house, self._seats)
         self._rest_took = 0.0
         self._eyes = asyncio.Semaphore(AT_ONCE)
         self._ending: set[str] = set()
@@ -66,12 +67,13 @@ class Controller:
                 self._group.create_task(self._hints(), name="hints")
                 self._group.create_task(self._pace(), name="pace")
                 self._group.create_task(self._rescan(), name="rescan")
+                self._group.create_task(self._resting.keep(), name="rest is kept")
                 self._group.create_task(self._mind_the_disk(), name="disk")
                 self._group.create_task(_until(stop), name="until the end")
         except* _Stopped:
             pass
         await self._watch.close()
-        await self._save()
+        await self._resting.save()
 
     # --- hints and pacing
 
@@ -147,7 +149,6 @@ class Controller:
             for number, name in enumerate(tuple(self._seats)):
                 # Spread out, so that a tree of a thousand agents never stutters.
                 self._ask(name, 0.0 if self._rests(name) else number * 0.005)
-            await self._save()
             took = sum(seat.took for seat in self._seats.values())
             took += clock.monotonic() - started
             resting = RESTING_SHARE * self._rest_took
@@ -163,15 +164,17 @@ class Controller:
     async def _look_at_root(self) -> None:
         await self._settings()
         self._pause()
+        resting = await self._at_rest_before()
         names = await asyncio.to_thread(self._homes)
-        new = [n for n in names if n not in self._seats and n not in self._ending]
-        for name in new:
-            self._seats[name] = self._new_seat(name)
         if self._first:
             self._unseen = set(names)
-            await self._leave_resting(names)
-        for name in new:
-            if not self._rests(name):
+        for name in names:
+            if name in self._seats or name in self._ending:
+                continue
+            self._seats[name] = self._new_seat(name)
+            if name in resting:
+                self._leave_at_rest(name, resting[name])
+            else:
                 self._watch_agent(name)
                 self._ask(name, 0.0)
         for name in [name for name in self._seats if name not in names]:
@@ -213,7 +216,7 @@ class Controller:
         mark = f"{sight.seen}{sight.sha}{sight.problem}"
         if mark == self._settings_sha:
             return
-        self._settings_sha = mark
+        self._settings_sha = self._resting.settings = mark
         if sight.seen is Seen.ABSENT:
             self._put(TreeSettings())
             return
@@ -272,7 +275,7 @@ class Controller:
             self._ask(name, wait)
             return
         started = clock.monotonic()
-        before = await self._mark(seat) if seat.agent.at_rest else ""
+        before = await self._resting.before(seat)
         again = await self._look_now(name, seat)
         seat.looked = clock.monotonic()
         seat.took = seat.looked - started
@@ -283,7 +286,7 @@ class Controller:
             return
         self._watch_agent(name)
         if before and again is None and not seat.dirty and not seat.running:
-            again = await self._let_rest(seat, before)
+            again = await self._resting.lay(seat, before)
         if not seat.running:
             self._go(name, seat)
         if again is not None:
@@ -316,21 +319,6 @@ class Controller:
     def _rests(self, name: str) -> bool:
         return name in self._seats and self._seats[name].rest is not None
 
-    async def _mark(self, seat: Seat) -> str:
-        mark, _ = await asyncio.to_thread(self._resting.mark, seat.watched)
-        return mark
-
-    async def _let_rest(self, seat: Seat, before: str) -> float | None:
-        if seat.supervisor.wants():
-            return None
-        found = await asyncio.to_thread(
-            self._resting.found, seat.agent, seat.watched, before
-        )
-        if isinstance(found, float):
-            return found
-        seat.rest = found
-        return None
-
     async def _look_at_resting(self, names: Iterable[str]) -> None:
         """Look in earnest at those that stand otherwise than they did."""
         began = self._world.clock.monotonic()
@@ -341,25 +329,17 @@ class Controller:
             self._begin(name)
         self._rest_took = self._world.clock.monotonic() - began
 
-    async def _leave_resting(self, names: list[str]) -> None:
-        """At the start: leave alone what stands as the last daemon left it."""
-        if self._house.only is not None or self._world.paused:
-            return
-        saved = self._resting.recall(self._settings_sha)
-        saved = {name: rest for name, rest in saved.items() if name in names}
-        moved = set(await self._resting.moved(saved))
-        for name, rest in saved.items():
-            if name not in moved and name in self._seats:
-                seat = self._seats[name]
-                seat.rest, seat.watched = rest, rest.folders
-                self._watch.folders(name, rest.folders)
-                self._resting.book(name, rest)
-                self._count_seen(name)
+    async def _at_rest_before(self) -> dict[str, Rest]:
+        """At the start: who stands as the last daemon left them, and is left alone."""
+        if not self._first or self._world.paused:
+            return {}
+        return await self._resting.recall()
 
-    async def _save(self) -> None:
-        if self._house.only is None:
-            resting = {n: seat.rest for n, seat in self._seats.items() if seat.rest}
-            await self._resting.save(resting, self._settings_sha)
+    def _leave_at_rest(self, name: str, rest: Rest) -> None:
+        seat = self._seats[name]
+        seat.rest, seat.watched = rest, rest.folders
+        self._watch.folders(name, rest.folders)
+        self._count_seen(name)
 
     def _count_seen(self, name: str) -> None:
         """Say once when all that was there at the start was looked at."""
@@ -376,6 +356,7 @@ class Controller:
         try:
             if seat.supervisor.wants():
                 await seat.supervisor.run()
+                self._ask(name, STAMPS_TELL)  # it may rest then
             else:
                 await seat.supervisor.write_status()
         finally:

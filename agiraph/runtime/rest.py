@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Final
@@ -23,10 +24,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from agiraph.model.json import Json
-    from agiraph.runtime.agent import Agent
+    from agiraph.runtime.seat import House, Seat
     from agiraph.runtime.world import World
 
 CACHE: Final = MACHINE / "at_rest.json"
+SAVE_EVERY: Final = 2.0
 STAMPS_TELL: Final = 2.0  # younger changes can carry equal time stamps
 # Written by the daemon alone, and for nobody to act on: no reason for a look.
 OURS: Final = frozenset(
@@ -64,11 +66,14 @@ class Rest:
 class Resting:
     """Knows how agents at rest stood, and finds out whether they still do."""
 
-    def __init__(self, world: World, version: str) -> None:
-        """`version`: of the program; another one looks at everything anew."""
+    def __init__(self, world: World, house: House, seats: Mapping[str, Seat]) -> None:
+        """`seats`: the agents, as they come and go."""
         self._world = world
-        self._version = version
-        self._saved = ""
+        self._seats = seats
+        self._version = house.version
+        self._alone = house.only is not None
+        self._news = False
+        self.settings = ""
 
     def mark(self, folders: Iterable[PurePosixPath]) -> tuple[str, float]:
         """How folders stand, and when something in them last changed (epoch)."""
@@ -84,63 +89,71 @@ class Resting:
             lambda: [name for name, rest in seats.items() if not self.still(rest)]
         )
 
-    def found(
-        self, agent: Agent, folders: tuple[PurePosixPath, ...], before: str
-    ) -> Rest | float | None:
-        """What a look that found nothing to do allows.
+    async def before(self, seat: Seat) -> str:
+        """How an agent stands before a look that may find it at rest; else empty."""
+        if not seat.agent.at_rest:
+            return ""
+        mark, _ = await asyncio.to_thread(self.mark, seat.watched)
+        return mark
 
-        Args:
-            agent: who was looked at.
-            folders: what the look went through.
-            before: the mark of the folders before the look.
+    async def lay(self, seat: Seat, before: str) -> float | None:
+        """Let an agent rest after a look that found nothing to do.
 
         Returns:
-            A rest; seconds after which another look may find one, where a change is
-            too young for its stamp to tell; None where there is none.
+            Seconds after which another look may let it rest, where a change is too
+            young for its stamp to tell; None where none is needed.
         """
-        if not agent.at_rest:
+        if not seat.agent.at_rest or seat.supervisor.wants():
             return None
-        mark, newest = self.mark(folders)
+        mark, newest = await asyncio.to_thread(self.mark, seat.watched)
         if mark != before:
             return None
         age = self._world.clock.now().timestamp() - newest
         if 0 <= age < STAMPS_TELL:
             return STAMPS_TELL - age
         day = self._world.today()
-        spent = self._world.ledger.account(f"day:{agent.desk.agent}:{day}")
-        return Rest(folders, mark, day, spent.usd, spent.tokens)
+        spent = self._world.ledger.account(f"day:{seat.agent.desk.agent}:{day}")
+        seat.rest = Rest(seat.watched, mark, day, spent.usd, spent.tokens)
+        self._news = True
+        return None
 
     # --- over a restart
 
-    def recall(self, settings: str) -> dict[str, Rest]:
-        """What was saved, under the same settings; what it spent today is booked."""
+    async def recall(self) -> dict[str, Rest]:
+        """Who still stands as saved under the same settings; its spending is booked."""
+        if self._alone:
+            return {}
         try:
-            data = self._world.reader.read(CACHE, limit=LOG_BYTES)
-            found = json.loads(data)
-            if found["version"] != self._version or found["settings"] != settings:
+            found = json.loads(self._world.reader.read(CACHE, limit=LOG_BYTES))
+            if (found["version"], found["settings"]) != (self._version, self.settings):
                 return {}
-            resting = {name: _read(entry) for name, entry in found["agents"].items()}
+            saved = {name: _read(entry) for name, entry in found["agents"].items()}
         except (AgiraphError, ValueError, KeyError, TypeError, AttributeError):
             return {}  # a cache: without it everything is looked at
-        return resting
+        for name in await self.moved(saved):
+            del saved[name]
+        for name, rest in saved.items():
+            if rest.day == self._world.today():
+                self._world.ledger.recall_day(name, rest.day, rest.usd, rest.tokens)
+        return saved
 
-    def book(self, agent: str, rest: Rest) -> None:
-        """Book what an agent that is not looked at has spent today."""
-        if rest.day == self._world.today():
-            self._world.ledger.recall_day(agent, rest.day, rest.usd, rest.tokens)
+    async def keep(self) -> None:
+        """Save now and then while there is something new; for ever."""
+        while True:
+            await self._world.clock.sleep(SAVE_EVERY)
+            if self._news:
+                await self.save()
 
-    async def save(self, resting: Mapping[str, Rest], settings: str) -> None:
+    async def save(self) -> None:
         """Keep it for the next start; a disk that refuses costs nothing but time."""
-        agents = {name: _written(rest) for name, rest in resting.items()}
-        told = {"version": self._version, "settings": settings, "agents": agents}
-        text = json.dumps(told, ensure_ascii=False)
-        if text == self._saved:
+        if self._alone:
             return
-        try:
-            await self._world.pen.write(CACHE, text.encode("utf-8", "replace"))
-        except AgiraphError:
-            return
-        self._saved = text
+        self._news = False
+        agents = {n: _written(s.rest) for n, s in self._seats.items() if s.rest}
+        told = {"version": self._version, "settings": self.settings, "agents": agents}
+        data = json.dumps(told, ensure_ascii=False).encode("utf-8", "replace")
+        with suppress(AgiraphError):
+            await self._world.pen.write(CACHE, data)
 
 
 def _written(rest: Rest) -> dict[str, Json]:
