@@ -122,13 +122,18 @@ def replace(folder: int, name: str, data: bytes, shown: object) -> bool:
     old = standing(folder, name, shown)
     if old is not None and _holds(folder, name, data, old.st_size):
         return False
+    anew(folder, name, data, old)
+    return True
+
+
+def anew(folder: int, name: str, data: bytes, old: os.stat_result | None) -> None:
+    """Put a whole file under a name, in place of what has it; even an equal one."""
 
     def put(temporary: str) -> None:
         os.rename(temporary, name, src_dir_fd=folder, dst_dir_fd=folder)
 
     _twice(lambda: _place(folder, name, data, like=old, put=put))
     sync(folder)
-    return True
 
 
 def create(folder: int, name: str, data: bytes) -> bool:

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 _NO_ROOM = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 _NO_RIGHT = frozenset({errno.EACCES, errno.EPERM, errno.EROFS})
+_NO_HANDLE = frozenset({errno.EMFILE, errno.ENFILE})
 _NO_FOLDER = frozenset({errno.ENOTDIR, errno.EISDIR})
 
 
@@ -69,7 +70,12 @@ def _refused_writing(number: int, path: PurePosixPath | str, why: str) -> Agirap
             f"{path} may not be written ({why.lower()}); give the user that runs "
             "Agiraph the right to write there"
         )
+    if number in _NO_HANDLE:
+        return DiskFault(
+            f"{path} was not written, too many files are open ({why.lower()}); raise "
+            "the limit (`ulimit -n`, LimitNOFILE of the service)"
+        )
     return DiskFault(
         f"{path}: the disk failed while it was written ({why.lower()}); look at the "
-        "disk, then start again"
+        "disk"
     )

@@ -14,7 +14,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from agiraph.errors import NotPlain, NotThere
-from agiraph.tree.disk import kind_in_words, sync_data, write_all
+from agiraph.tree.disk import anew, kind_in_words, read_all, sync_data, write_all
 from agiraph.tree.faults import told
 from agiraph.tree.folders import Place, open_folder, sync_folder
 from agiraph.tree.tails import mend
@@ -92,6 +92,8 @@ class OpenLogs:
         self._logs: OrderedDict[PurePosixPath, _Log] = OrderedDict()
         # What was let go of before it was flushed, and the folders owed with it.
         self._owed: dict[PurePosixPath, list[Place]] = {}
+        # A flush of these failed: which of their pages are on the disk is not known.
+        self._doubted: set[PurePosixPath] = set()
 
     def append(self, path: PurePosixPath, line: bytes) -> None:
         """Add whole lines; a missing newline is added.
@@ -158,6 +160,9 @@ class OpenLogs:
     def _open(self, path: PurePosixPath) -> _Log:
         folder, made = open_folder(self._beneath, path.parent)
         try:
+            if path in self._doubted:
+                _write_anew(folder, path)
+                self._doubted.discard(path)
             fd, is_new = _open_log(folder, path)
         finally:
             os.close(folder)
@@ -216,8 +221,9 @@ class OpenLogs:
             return
         log.flushing = None
         if flush.done.cancelled() or flush.done.exception() is not None:
-            # A second fsync of the same descriptor would succeed falsely.
+            # A second fsync would succeed falsely, by another descriptor too.
             self._owed[log.path] = flush.folders
+            self._doubted.add(log.path)
             self._drop(log)
         else:
             log.durable = max(log.durable, flush.covers)
@@ -230,6 +236,22 @@ class OpenLogs:
             step()
         except OSError as error:
             raise told(error, path, writing=True) from error
+
+
+def _write_anew(folder: int, path: PurePosixPath) -> None:
+    """Write a log whole, as it reads now, into a new file of its name."""
+    try:
+        fd = os.open(path.name, _FLAGS, dir_fd=folder)
+        try:
+            found = os.fstat(fd)
+            data = read_all(fd, found.st_size)[: found.st_size]
+        finally:
+            os.close(fd)
+        anew(folder, path.name, data, found)
+    except FileNotFoundError:
+        return  # it was taken away; there is nothing to be kept
+    except OSError as error:
+        raise told(error, path, writing=True) from error
 
 
 def _open_log(folder: int, path: PurePosixPath) -> tuple[int, bool]:

@@ -63,6 +63,7 @@ class DiskPen:
         )
         # A call that was cancelled goes on in its thread; the next one for the same
         # path waits for it here, so that the older content never lands last.
+        self._doubted: set[PurePosixPath] = set()
         self._lanes = [threading.Lock() for _ in range(_LANES)]
 
     async def write(
@@ -167,12 +168,22 @@ class DiskPen:
             fd, made = open_folder(self._beneath, path.parent, within=inside)
             try:
                 result = step(fd)
+                self._make_sure(path.parent, fd)
+            except OSError:
+                self._doubted.add(path.parent)
+                raise
             finally:
                 os.close(fd)
             self._sync_all(made)
             return result
 
         return await self._run(path, whole)
+
+    def _make_sure(self, folder: PurePosixPath, fd: int) -> None:
+        """Bring a folder onto the disk of which a step failed before."""
+        if folder in self._doubted:
+            disk.sync(fd)
+            self._doubted.discard(folder)
 
     async def _run(self, path: PurePosixPath, step: Callable[[], Result]) -> Result:
         def in_turn() -> Result:

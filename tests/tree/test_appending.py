@@ -192,7 +192,31 @@ async def test_after_a_failed_fsync_the_log_is_opened_anew(
         await pen.append(LOG, b'{"n": 2}\n', flush=True)
     await pen.append(LOG, b'{"n": 3}\n', flush=True)
     assert len(fds) == 2
-    assert (root / LOG).read_bytes().endswith(b'{"n": 3}\n')
+    assert (root / LOG).read_bytes() == b'{"n": 1}\n{"n": 2}\n{"n": 3}\n'
+
+
+async def test_after_a_failed_fsync_what_was_appended_goes_into_a_new_file(
+    pen: DiskPen, root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Linux forgets which pages were lost, and would call them kept the next time."""
+    await pen.append(LOG, b'{"n": 1}\n', flush=True)
+    (root / LOG).chmod(0o640)
+    before = (root / LOG).stat()
+    real = disk.sync_data
+
+    def fail(fd: int) -> None:
+        raise OSError(errno.EIO, "the disk failed")
+
+    monkeypatch.setattr(openlogs, "sync_data", fail)
+    with pytest.raises(DiskFault):
+        await pen.append(LOG, b'{"n": 2}\n', flush=True)
+    monkeypatch.setattr(openlogs, "sync_data", real)
+    await pen.flush(LOG)
+    after = (root / LOG).stat()
+    assert after.st_ino != before.st_ino
+    assert after.st_mode == before.st_mode
+    assert (root / LOG).read_bytes() == b'{"n": 1}\n{"n": 2}\n'
+    assert os.listdir(root / LOG.parent) == [LOG.name]
 
 
 def away(home: Path) -> None:

@@ -426,3 +426,26 @@ async def test_every_refusal_is_one_of_our_errors_and_names_the_path(
         await pen.write(long / "x", b"x")
     with pytest.raises(AgiraphError):
         await pen.write(PurePosixPath(), b"x")
+
+
+async def test_after_a_failed_fsync_of_a_folder_an_equal_file_is_not_taken_for_kept(
+    pen: DiskPen, root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real, synced, fails = os.fsync, [], [True]
+
+    def fail_once(fd: int) -> None:
+        is_folder = stat.S_ISDIR(os.fstat(fd).st_mode)
+        if is_folder and fails and fails.pop():
+            raise OSError(errno.EIO, "the disk failed")
+        real(fd)
+        synced.append(is_folder)
+
+    monkeypatch.setattr(os, "fsync", fail_once)
+    path = PurePosixPath("ada/_status.md")
+    with pytest.raises(DiskFault):
+        await pen.write(path, b"status: idle\n")
+    assert synced == [False]
+    await pen.write(path, b"status: idle\n")
+    assert synced == [False, True]
+    await pen.write(path, b"status: idle\n")
+    assert synced == [False, True]
