@@ -82,8 +82,8 @@ async def test_the_first_node_after_a_runs_end_opens_a_run_that_has_a_place(
         a.write("_inbox.md", "What did you find?\n")
         await a.look()
         a.model.says(COORDINATOR, say("Nothing."))
-        await a.until(a.supervising.done)
-        assert "Nothing." in (a.home / "_outbox.md").read_text()
+        outbox = a.home / "_outbox.md"
+        await a.until(lambda: outbox.exists() and "Nothing." in outbox.read_text())
         assert a.run.name == first
         a.write("_inbox.md", "What did you find?\n---\nLook again.\n")
         await a.look()
