@@ -1,8 +1,8 @@
 """Bare loops that make the same calls without a daemon, for comparison.
 
-`python -m tests.bench.client KIND WIRE TURNS BASE FIRST`: KIND is `httpx`, `httpx2` or
-`sdk`; FIRST is a file with the daemon's own first body, so that prompt and tools are the
-same. It prints its process id, and begins when a line comes in.
+`python -m tests.bench.client KIND WIRE TURNS BASE FIRST`: KIND is `httpx` or `sdk`, and
+FIRST a file with the daemon's own first body, so that prompt and tools are the same. It
+prints a line once it is loaded, and begins when a line comes in.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ def _grow(wire: str, body: Body, answer: Any) -> None:
 
 
 def _by_httpx(wire: str, base: str) -> Any:
-    import httpx
+    import httpx  # noqa: PLC0415 - only what is measured is loaded
 
     client = httpx.AsyncClient(timeout=60)
     path = {"messages": "messages", "chat": "chat/completions"}.get(wire, "responses")
@@ -75,7 +75,7 @@ def _by_httpx(wire: str, base: str) -> Any:
         async with client.stream("POST", url, content=data, headers=headers) as stream:
             async for line in stream.aiter_lines():
                 if line.startswith("data: {"):
-                    heard.append(json.loads(line[6:]))
+                    heard.append(json.loads(line[6:]))  # noqa: PERF401
         return _heard(wire, heard)
 
     return ask
@@ -115,7 +115,7 @@ def _messages_heard(events: list[Body]) -> Any:
 def _by_sdk(wire: str, base: str) -> Any:
     if wire == "messages":
         return _by_anthropic(base)
-    import openai
+    import openai  # noqa: PLC0415
 
     client = openai.AsyncOpenAI(api_key="none", base_url=f"{base}/v1", max_retries=0)
     if wire == "chat":
@@ -136,26 +136,24 @@ def _by_sdk(wire: str, base: str) -> Any:
 
 def _by_chat(client: Any) -> Any:
     async def ask(body: Body) -> Any:
-        heard = []
         create = client.chat.completions.create
-        async for event in await create(**_sorted(create, body)):
-            heard.append(event.model_dump(exclude_unset=True))
-        return _heard("chat", heard)
+        stream = await create(**_sorted(create, body))
+        events = [event.model_dump(exclude_unset=True) async for event in stream]
+        return _heard("chat", events)
 
     return ask
 
 
 def _by_anthropic(base: str) -> Any:
-    import anthropic
+    import anthropic  # noqa: PLC0415
 
     client = anthropic.AsyncAnthropic(api_key="none", base_url=base, max_retries=0)
 
     async def ask(body: Body) -> Any:
-        heard = []
         create = client.messages.create
-        async for event in await create(**_sorted(create, body)):
-            heard.append(event.model_dump(exclude_unset=True))
-        return _heard("messages", heard)
+        stream = await create(**_sorted(create, body))
+        events = [event.model_dump(exclude_unset=True) async for event in stream]
+        return _heard("messages", events)
 
     return ask
 

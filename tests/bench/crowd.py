@@ -39,7 +39,7 @@ def measure(plan: Plan) -> list[Figure]:
     asked = [note for note in notes if note["model"] == f"worker-{TURNS}"]
     wall = asked[-1]["at"] - asked[0]["at"]
     cpu = asked[-1]["cpu"] - asked[0]["cpu"]
-    what = f"{WORKERS} workers × {TURNS} turns"
+    what = f"{WORKERS} workers, {TURNS} turns each"
     found = [
         Figure("crowd-wall", f"{what}, all together", wall, "s", AIM),
         Figure("crowd-turn", f"{what}, CPU a turn", cpu / len(asked) * 1000, "ms"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 import time
 from typing import TYPE_CHECKING
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 AGENTS = 1000
 SEED = "agent-0000"
 LOOKED = b"all looked at"
+CACHE = ".agiraph/at_rest.json"
 
 
 def measure(plan: Plan) -> list[Figure]:
@@ -29,11 +31,13 @@ def measure(plan: Plan) -> list[Figure]:
         with at_work:
             drop(at_work, SEED, "messages/turns-10", "Read ten lines.")
             at_work.until_state(SEED, "completed")
+        found.append(status.bare(at_work))
         found.append(status.cold(at_work, "status-1", "agiraph status, cold, 1 agent"))
         _copy(at_work.root)
         plan.say(f"{AGENTS} agents made")
         # The first start meets agents that it has never seen; the second is usual.
         first = _start(at_work)
+        until(lambda: _resting(at_work) >= AGENTS, "all rest", 300)
         at_work.stop()
         again = _start(at_work)
         found += _starts(first, again)
@@ -56,21 +60,31 @@ def _copy(root: Path) -> None:
                     path.write_bytes(data.replace(SEED.encode(), name.encode()))
 
 
-def _start(at_work: Daemon) -> tuple[float, float]:
-    """Seconds until it watches, and until every agent was looked at."""
+def _resting(at_work: Daemon) -> int:
+    """How many agents the next daemon will find at rest."""
+    if not at_work.there(CACHE):
+        return 0
+    return len(json.loads(at_work.read(CACHE))["agents"])
+
+
+def _start(at_work: Daemon) -> tuple[float, float, float]:
+    """Seconds until it watches, and until all were looked at; CPU until then."""
     before = at_work.log.stat().st_size
     began = time.perf_counter()
     at_work.start()
     watching = time.perf_counter() - began
     until(lambda: LOOKED in at_work.log.read_bytes()[before:], "all are looked at", 120)
-    return watching, time.perf_counter() - began
+    return watching, time.perf_counter() - began, cpu_of(at_work.pid)
 
 
-def _starts(first: tuple[float, float], again: tuple[float, float]) -> list[Figure]:
+def _starts(
+    first: tuple[float, float, float], again: tuple[float, float, float]
+) -> list[Figure]:
     what = f"start with {AGENTS} agents"
+    new, known = f"CPU {first[2]:.1f} s", f"CPU {again[2]:.1f} s"
     return [
-        Figure("start-new", f"{what}, none seen before", first[1], "s"),
-        Figure("start", f"{what}, until all are looked at", again[1], "s", 2.0),
+        Figure("start-new", f"{what}, none seen before", first[1], "s", None, new),
+        Figure("start", f"{what}, until all are looked at", again[1], "s", 2.0, known),
         Figure("start-watch", f"{what}, until it watches", again[0], "s"),
     ]
 
