@@ -6,10 +6,10 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from agiraph.core.limits import CRASHES, STARTS_WITHIN
+from agiraph.core.limits import CRASHES, STARTS_ANYHOW, STARTS_WITHIN
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,11 +18,12 @@ class Life:
 
     Attributes:
         ended: when the next one began, in seconds since 1970.
-        at_work: the agents that were at work when it died.
+        at_work: the agents that were at work when it died, each with how much of its
+            work was on record then.
     """
 
     ended: float
-    at_work: frozenset[str]
+    at_work: Mapping[str, int]
 
 
 def recent(lives: Iterable[Life], now: float) -> tuple[Life, ...]:
@@ -31,14 +32,25 @@ def recent(lives: Iterable[Life], now: float) -> tuple[Life, ...]:
 
 
 def suspects(lives: Iterable[Life]) -> frozenset[str]:
-    """The agents that were at work each time of three that the daemon died."""
-    counts = Counter(agent for life in lives for agent in life.at_work)
-    return frozenset(agent for agent, count in counts.items() if count >= CRASHES)
+    """The agents that were at work when the daemon died again and again.
+
+    Three deaths count while nothing more of an agent's work came on record between
+    them: one that gets on is not in a loop. Ten count even so.
+    """
+    deaths = Counter[str]()
+    stuck = Counter[tuple[str, int]]()
+    for life in lives:
+        deaths.update(life.at_work.keys())
+        stuck.update(life.at_work.items())
+    return frozenset(
+        {agent for (agent, _), count in stuck.items() if count >= CRASHES}
+        | {agent for agent, count in deaths.items() if count >= STARTS_ANYHOW}
+    )
 
 
 def words(agent: str) -> str:
     """Why an agent is held, and what to do."""
     return (
-        f"the daemon died {CRASHES} times while this agent was at work; touch GOAL.md "
+        "the daemon died again and again while this agent was at work; touch GOAL.md "
         f"or `agiraph resume {agent}` to try again"
     )

@@ -38,6 +38,7 @@ FILES_FLOOR: Final = 16
 FILES_ENOUGH: Final = 64
 DISK_EVERY: Final = 5.0
 STARTS_WITHIN: Final = 300.0
+STARTS_ANYHOW: Final = 10
 
 
 @dataclass(frozen=True, slots=True)

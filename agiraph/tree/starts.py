@@ -10,12 +10,13 @@ import os
 from typing import TYPE_CHECKING, Final
 
 from agiraph.core.breaker import Life, recent, suspects
-from agiraph.model.layout import MACHINE
+from agiraph.model.layout import MACHINE, Home
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
 _NAME: Final = "starts.json"
+_AT: Final = "at_work"
 _MOST: Final = 1024 * 1024
 
 
@@ -31,11 +32,13 @@ class Starts:
             told: is told once when the file cannot be written.
         """
         self._path = f"{root}/{MACHINE}/{_NAME}"
+        self._root = root
         self._told = told
         self._at_work: set[str] = set()
         lives, before, held = _read(self._path)
         if before is not None:
-            lives = (*lives, Life(now, before))
+            marks = {agent: self._on_record(agent) for agent in before}
+            lives = (*lives, Life(now, marks))
         self._lives = recent(lives, now)
         self.held = held | suspects(self._lives)
 
@@ -50,7 +53,8 @@ class Starts:
         """A person lets a held agent try again: what was counted against it is gone."""
         self.held -= {agent}
         self._lives = tuple(
-            Life(life.ended, life.at_work - {agent}) for life in self._lives
+            Life(life.ended, {a: n for a, n in life.at_work.items() if a != agent})
+            for life in self._lives
         )
         self._write()
 
@@ -63,7 +67,9 @@ class Starts:
         self._put({"lives": [], "at_work": None, "held": []})
 
     def _write(self) -> None:
-        lives = [{"ended": x.ended, "at_work": sorted(x.at_work)} for x in self._lives]
+        lives = [
+            {"ended": life.ended, "at_work": dict(life.at_work)} for life in self._lives
+        ]
         self._put(
             {
                 "lives": lives,
@@ -71,6 +77,13 @@ class Starts:
                 "held": sorted(self.held),
             }
         )
+
+    def _on_record(self, agent: str) -> int:
+        """How much an agent's models have said: the size of their calls' log."""
+        try:
+            return os.stat(f"{self._root}/{Home(agent).usage}").st_size
+        except OSError:
+            return 0
 
     def _put(self, said: dict[str, object]) -> None:
         # No fsync: it is for a daemon that dies, not for a machine that does.
@@ -91,15 +104,17 @@ def _read(
     try:
         with open(path, "rb") as file:
             found = json.loads(file.read(_MOST))
-        at_work = found["at_work"]
+        at_work = found[_AT]
+        lives = tuple(
+            Life(float(life["ended"]), {str(a): int(n) for a, n in life[_AT].items()})
+            for life in found["lives"]
+        )
         return (
-            tuple(
-                Life(float(x["ended"]), _names(x["at_work"])) for x in found["lives"]
-            ),
+            lives,
             None if at_work is None else _names(at_work),
             _names(found["held"]),
         )
-    except (OSError, ValueError, KeyError, TypeError, RecursionError):
+    except (OSError, ValueError, LookupError, TypeError, AttributeError):
         return (), None, frozenset()
 
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 from agiraph.core.breaker import Life, recent, suspects, words
 
 
-def lives(*at_work: str) -> list[Life]:
+def lives(*at_work: str, gets_on: bool = False) -> list[Life]:
+    """Lives and who was at work in each, with nothing new on record between them."""
     return [
-        Life(100.0 * number, frozenset(names.split()))
-        for number, names in enumerate(at_work)
+        Life(100.0 * at, dict.fromkeys(names.split(), at if gets_on else 7))
+        for at, names in enumerate(at_work)
     ]
 
 
@@ -18,6 +19,11 @@ def test_who_was_at_work_three_times_when_the_daemon_died_is_held() -> None:
 
 def test_two_deaths_hold_nobody() -> None:
     assert suspects(lives("bad", "", "bad")) == frozenset()
+
+
+def test_who_gets_on_between_the_deaths_is_not_in_a_loop_until_there_are_many() -> None:
+    assert suspects(lives(*["busy"] * 9, gets_on=True)) == frozenset()
+    assert suspects(lives(*["busy"] * 10, gets_on=True)) == {"busy"}
 
 
 def test_deaths_long_ago_do_not_count() -> None:

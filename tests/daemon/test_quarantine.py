@@ -7,6 +7,7 @@ import os
 from typing import TYPE_CHECKING
 
 from tests.support.daemon import Daemon
+from tests.support.model_server import ModelServer, hang
 from tests.support.scripts import (
     at_gate,
     call,
@@ -153,10 +154,11 @@ def test_a_step_in_which_the_daemon_died_three_times_is_not_tried_again(
         log.write_text("".join(json.dumps(line) + "\n" for line in lines))
         journal = daemon.path("deadly/_state/journal.jsonl")
         entries = [json.loads(line) for line in journal.read_text().splitlines()]
-        last = next(each for each in entries if each["kind"] == "intent")
-        last["tool"] = "write_file"
-        again = {"ts": last["ts"], "kind": "again", "step": last["step"]}
-        entries += [again, again]
+        step = {"ts": lines[-1]["ts"], "step": "coordinator/1.1.0"}
+        entries = [each for each in entries if each["kind"] != "intent"]
+        run = daemon.names("deadly/runs/*")[0]
+        intent = {"kind": "intent", "tool": "write_file", "intent": {"run": run}}
+        entries += [{**step, **intent}, *[{**step, "kind": "again"}] * 2]
         journal.write_text("".join(json.dumps(line) + "\n" for line in entries))
         forget_deaths(daemon)
         daemon.start()
@@ -175,43 +177,45 @@ def test_a_step_in_which_the_daemon_died_three_times_is_not_tried_again(
         daemon.until_state("deadly", "completed")
 
 
+def dies(daemon: Daemon, agent: str, server: ModelServer, times: int) -> None:
+    """The daemon dies while the agent's model is being asked, so often."""
+    for count in range(1, times + 1):
+        daemon.until(lambda n=count: len(server.requests) >= n, "the model is asked")
+        daemon.until_state(agent, "working")
+        daemon.kill()
+        daemon.start()
+
+
 def test_the_agent_at_work_in_three_deaths_of_the_daemon_is_held(
     tmp_path: Path,
 ) -> None:
-    with Daemon(tmp_path, {}) as daemon:
-        speak(daemon, "bad", [gate("a"), gate("b"), gate("c"), gate("d"), done()])
-        drop(daemon, "bad")
-        for name in "abc":
-            at_gate(daemon, "bad", name)
-            daemon.until_state("bad", "working")
-            daemon.kill()
-            daemon.start()
+    with (
+        ModelServer(lambda _: hang(600)) as server,
+        Daemon(tmp_path, server.environment()) as daemon,
+    ):
+        daemon.write("bad/GOAL.md", "Do it.\n")
+        dies(daemon, "bad", server, 3)
         daemon.until_state("bad", "held")
         words = daemon.head("bad/_status.md")["waiting_for"]
-        assert words.startswith("the daemon died 3 times while this agent was at work")
+        assert words.startswith("the daemon died again and again while this agent was")
         assert "agiraph resume bad" in words
         speak(daemon, "good", [done()])
         drop(daemon, "good")
         daemon.until_state("good", "completed")
-        asked = len(daemon.lines("bad/usage.jsonl"))
-        assert asked == 3
-
+        assert len(server.requests) == 3
         os.utime(daemon.root / "bad/GOAL.md")
-        at_gate(daemon, "bad", "d")
-        open_gate(daemon, "bad", "d")
-        daemon.until_state("bad", "completed")
+        daemon.until(lambda: len(server.requests) == 4, "it is tried again")
 
 
 def test_without_the_cache_nobody_is_held(tmp_path: Path) -> None:
-    with Daemon(tmp_path, {}) as daemon:
-        speak(daemon, "same", [gate("a"), gate("b"), gate("c"), gate("d"), done()])
-        drop(daemon, "same")
-        for name in "abc":
-            at_gate(daemon, "same", name)
-            daemon.until_state("same", "working")
-            daemon.kill()
-            forget_deaths(daemon)
-            daemon.start()
-        at_gate(daemon, "same", "d")
-        open_gate(daemon, "same", "d")
-        daemon.until_state("same", "completed")
+    with (
+        ModelServer(lambda _: hang(600)) as server,
+        Daemon(tmp_path, server.environment()) as daemon,
+    ):
+        daemon.write("same/GOAL.md", "Do it.\n")
+        dies(daemon, "same", server, 2)
+        daemon.until(lambda: len(server.requests) >= 3, "the model is asked")
+        daemon.kill()
+        forget_deaths(daemon)
+        daemon.start()
+        daemon.until(lambda: len(server.requests) >= 4, "the model is asked again")

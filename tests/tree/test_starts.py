@@ -61,6 +61,14 @@ def test_who_rested_when_it_died_is_not_counted(root: Path) -> None:
     assert live(root, 3.0).held == frozenset()
 
 
+def test_who_gets_on_between_the_deaths_is_not_counted(root: Path) -> None:
+    (root / "busy").mkdir()
+    for now in (0.0, 1.0, 2.0, 3.0):
+        assert live(root, now, "busy").held == frozenset()
+        with (root / "busy/usage.jsonl").open("a") as log:
+            log.write("{}\n")
+
+
 @pytest.mark.parametrize("text", ["", "{", "[]", '{"lives": 3}', "\0"])
 def test_a_damaged_or_lost_file_holds_nobody(root: Path, text: str) -> None:
     for now in (0.0, 1.0, 2.0):
