@@ -26,8 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from agiraph.ports import Watch
-    from agiraph.runtime.rest import Rest
-    from agiraph.runtime.seat import House
+    from agiraph.runtime.seat import House, Rest
     from agiraph.runtime.world import World
 
 RESCAN_SECONDS = 60.0

@@ -12,13 +12,13 @@ from __future__ import annotations
 import asyncio
 import json
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Final
 
 from agiraph.core.limits import LOG_BYTES
 from agiraph.errors import AgiraphError
 from agiraph.model.layout import MACHINE
+from agiraph.runtime.seat import Rest
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -44,23 +44,6 @@ OURS: Final = frozenset(
         "history.json",
     }
 )
-
-
-@dataclass(frozen=True, slots=True)
-class Rest:
-    """How an agent at rest stood.
-
-    Attributes:
-        folders: what a look goes through, relative to the root.
-        mark: how all in them stood that people may change.
-        day, usd, tokens: what it had spent on that day.
-    """
-
-    folders: tuple[PurePosixPath, ...]
-    mark: str
-    day: str = ""
-    usd: float = 0.0
-    tokens: int = 0
 
 
 class Resting:

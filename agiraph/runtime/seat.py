@@ -13,11 +13,27 @@ if TYPE_CHECKING:
     from agiraph.ports import Tool
     from agiraph.runtime.agent import Agent
     from agiraph.runtime.desk import Desk
-    from agiraph.runtime.rest import Rest
     from agiraph.runtime.supervisor import Supervisor
     from agiraph.tools.seen import LastSeen
 
 SPACING = 0.05
+
+
+@dataclass(frozen=True, slots=True)
+class Rest:
+    """How an agent at rest stood.
+
+    Attributes:
+        folders: what a look goes through, relative to the root.
+        mark: how all in them stood that people may change.
+        day, usd, tokens: what it had spent on that day.
+    """
+
+    folders: tuple[PurePosixPath, ...]
+    mark: str
+    day: str = ""
+    usd: float = 0.0
+    tokens: int = 0
 
 
 @dataclass(slots=True)
