@@ -324,7 +324,11 @@ class Shell(Protocol):
     """Starts commands. The only one who starts processes."""
 
     async def run(self, command: Command) -> Finished:
-        """Run to its end or its limit; the whole process group is ended then."""
+        """Run to its end or its limit; the whole process group is ended then.
+
+        Raises:
+            DiskRefused: nothing was started; what fails later may not be told so.
+        """
 
     async def end_left_behind(self, agent: str) -> int:
         """End the process groups that a dead daemon left behind; how many."""

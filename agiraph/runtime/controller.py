@@ -161,6 +161,13 @@ class Controller:
     # --- the root
 
     async def _look_at_root(self) -> None:
+        try:
+            await self._take_in_root()
+        except AgiraphError as fault:
+            self._root.say(str(fault))
+            self._ask("", ABSENT_SECONDS)
+
+    async def _take_in_root(self) -> None:
         await self._settings()
         self._pause()
         resting = await self._at_rest_before()
@@ -358,6 +365,13 @@ class Controller:
                 self._ask(name, STAMPS_TELL)  # it may rest then
             else:
                 await seat.supervisor.write_status()
+        except* AgiraphError as faults:
+            for fault in faults.exceptions:
+                self._world.remark(f"{name}: {fault}")
+            self._ask(name, ABSENT_SECONDS)
+        except* Exception as bugs:  # noqa: BLE001 - an agent's edge: the daemon goes on
+            self._world.trace(bugs)
+            self._ask(name, RESCAN_SECONDS)
         finally:
             seat.running = False
             if name in self._ending:

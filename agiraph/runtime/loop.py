@@ -293,12 +293,12 @@ class Loop:
         """
         journal = self._desk.journal
         if tool.spec.name in LONG_WAITS:
-            return await tool.perform(intent, seat)
+            return await self._guarded(tool, intent, seat)
         if await journal.again(step) >= CRASHES - 1:
             why = f"the daemon ended while {tool.spec.name} was done"
             raise StepCrashed(step, why)
         try:
-            return await tool.perform(intent, seat)
+            return await self._guarded(tool, intent, seat)
         except asyncio.CancelledError:
             await journal.unharmed(step)  # a shutdown is no crash
             raise
@@ -322,10 +322,11 @@ class Loop:
         return replace(result, content=shown)
 
     async def _guarded(self, tool: Tool, intent: Intent, seat: Seat) -> ToolResult:
+        durably = self._desk.world.durably
         if tool.effect is not Effect.OUTSIDE:
-            return await tool.perform(intent, seat)
-        try:
-            return await tool.perform(intent, seat)
+            return await durably(lambda: tool.perform(intent, seat))
+        try:  # what a command needs of the disk comes before it starts
+            return await durably(lambda: tool.perform(intent, seat))
         except asyncio.CancelledError:
             self._cut = ToolResult(prompts.words("cut_off"), error=True)
             raise

@@ -151,6 +151,10 @@ class Worker:
     async def parked(self, state: NodeState, words: str) -> AsyncIterator[None]:
         """Parked inside a tool: no place, no clock, and the board says why."""
         desk = self._desk
+        if self.node.status.state.ended:  # it looks back: its node stays as it ended
+            async with self.shift.away():
+                yield
+            return
         human = state is NodeState.WAITING_FOR_HUMAN
         held = state is NodeState.HELD
         kind = EventType.NODE_HELD if held else EventType.NODE_WAITING

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 from weakref import WeakSet
 
 from agiraph.core.room import crowded
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from agiraph.runtime.places import Places
 
 DISK_RETRY = 5.0
+T = TypeVar("T")
 
 
 def _nothing(agent: str) -> None:
@@ -114,7 +115,7 @@ class World:
         if flush:
             await self.durably(lambda: self.pen.flush(path))
 
-    async def durably(self, write: Callable[[], Awaitable[None]]) -> None:
+    async def durably(self, write: Callable[[], Awaitable[T]]) -> T:
         """Write, and while the disk refuses wait and try again; nothing is skipped.
 
         Args:

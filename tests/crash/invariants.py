@@ -125,8 +125,8 @@ def check_end(
     assert server.refusals == []
     assert server.errors == []
     assert not (daemon.root / ".agiraph/faults.log").exists(), daemon.told()
+    assert not leftovers(daemon)
     for path in _files(daemon.root):
-        assert not TEMPORARY.fullmatch(path.name), f"{path} was left behind"
         _parses(path)
     errors = [p for p in _files(daemon.root) if p.name.endswith(".error.md")]
     assert not errors, errors
@@ -142,6 +142,11 @@ def check_end(
     kinds = [event["type"] for event in daemon.events(AGENT)]
     assert kinds.count("agent.completed") >= 1
     scenario.holds(daemon)
+
+
+def leftovers(daemon: Doomed) -> list[Path]:
+    """Temporary names of the daemon's own."""
+    return [p for p in _files(daemon.root) if TEMPORARY.fullmatch(p.name)]
 
 
 def _people_untouched(scenario: Scenario, daemon: Doomed) -> None:

@@ -104,16 +104,16 @@ class Publish(Act):
             )
         keep = self._desk.node_folder(str(seat.node)).outputs
         name = seat.step.replace("/", "-")
-        done = await self._desk.world.shell.run(
-            Command(
-                text=_IN_A_COPY,
-                folder=scratch,
-                timeout=CHECK_SECONDS,
-                keep=keep / f"check-{name}-{index}.txt",
-                variables={"AGIRAPH_CHECK": command, "AGIRAPH_STEP": seat.step},
-                agent=seat.agent,
-            )
+        check = Command(
+            text=_IN_A_COPY,
+            folder=scratch,
+            timeout=CHECK_SECONDS,
+            keep=keep / f"check-{name}-{index}.txt",
+            variables={"AGIRAPH_CHECK": command, "AGIRAPH_STEP": seat.step},
+            agent=seat.agent,
         )
+        world = self._desk.world
+        done = await world.durably(lambda: world.shell.run(check))
         if done.code != 0:
             how = "ran out of time" if done.code is None else f"exit code {done.code}"
             raise ToolRefused(
