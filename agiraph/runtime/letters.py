@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from agiraph.runtime.folder import Folder
     from agiraph.runtime.intake import Intake
 
+CLOSE_EVERY = 3600.0
 ANSWER_QUIET = 3.0  # an editor that saves by itself must not answer half a sentence
 
 
@@ -35,12 +36,22 @@ class Letters:
         self.desk = desk
         self._intake = intake
         self._is_first = True
+        self._closed_at: float | None = None
 
     async def take_in(self, folder: Folder) -> None:
         """Everything that has come, as far as it is quiet enough to be whole."""
         await self._mail(folder)
         await self._questions(folder)
+        await self._close_old()
         self._is_first = folder.again is not None and self._is_first
+
+    async def _close_old(self) -> None:
+        """Put old questions away: at the first look, and every hour after."""
+        now = self.desk.world.clock.monotonic()
+        if self._closed_at is not None and now - self._closed_at < CLOSE_EVERY:
+            return
+        self._closed_at = now
+        await questions.close_old(self.desk)
 
     async def _mail(self, folder: Folder) -> None:
         home = self.desk.home

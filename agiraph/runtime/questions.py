@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from agiraph.core.codec import read_question, write_question
 from agiraph.core.codec.report import Good
-from agiraph.core.limits import GOAL_BYTES
+from agiraph.core.limits import GOAL_BYTES, QUESTIONS_CLOSE_AFTER
 from agiraph.errors import AgiraphError, NotThere
 from agiraph.model.event import EventType
 from agiraph.model.names import COORDINATOR
@@ -129,12 +129,31 @@ async def _put_away(desk: Desk, path: PurePosixPath, target: PurePosixPath) -> N
 async def close_all(desk: Desk) -> None:
     """Put every open question away, unanswered: nobody waits for an answer here."""
     for number in list(desk.questions):
-        path = desk.home.question(number)
-        target = path.parent / "closed" / path.name
-        if desk.world.reader.entry(target) is None:
-            await desk.world.pen.folder(target.parent)
-            await _put_away(desk, path, target)
+        await _close(desk, number)
         desk.questions.pop(number, None)
+
+
+async def close_old(desk: Desk) -> None:
+    """Put away what was answered, and told, more than a day ago."""
+    try:
+        entries = desk.world.reader.entries(desk.home.questions)
+    except NotThere:
+        return
+    now = desk.world.clock.now().timestamp()
+    for entry in entries:
+        number = number_of(entry.name)
+        if number is None or number in desk.questions or number in desk.answered:
+            continue
+        if now - entry.changed > QUESTIONS_CLOSE_AFTER:
+            await _close(desk, number)
+
+
+async def _close(desk: Desk, number: int) -> None:
+    path = desk.home.question(number)
+    target = path.parent / "closed" / path.name
+    if desk.world.reader.entry(target) is None:
+        await desk.world.pen.folder(target.parent)
+        await _put_away(desk, path, target)
 
 
 def load(desk: Desk) -> None:

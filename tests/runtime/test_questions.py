@@ -118,3 +118,21 @@ async def test_while_all_is_paused_no_time_runs_out(tmp_path: Path) -> None:
         await a.leap(61)
         await a.asked("n", 2)
         await a.asked(COORDINATOR, 3)
+
+
+async def test_a_question_answered_a_day_ago_is_put_away(tmp_path: Path) -> None:
+    async with inside(tmp_path) as a:
+        a.model.says(COORDINATOR, ask(), say("I wait."))
+        await a.begin()
+        await a.until(lambda: bool(a.desk.questions))
+        await answered(a, "PostgreSQL")
+        await a.asked(COORDINATOR, 3)
+        await a.look()
+        questions = a.home / "_questions"
+        assert (questions / "q-001.md").exists()
+
+        await a.leap(25 * 3600)
+        await a.look()
+
+        assert not (questions / "q-001.md").exists()
+        assert (questions / "closed" / "q-001.md").exists()
