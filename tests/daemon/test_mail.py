@@ -146,7 +146,9 @@ def test_bytes_that_are_no_text_in_an_inbox_are_told_and_cost_nothing(
     heard(daemon, "bytes", "Before.")
     inbox.write_bytes(b"Before.\n\xff\xfe\x00broken\n")
     daemon.until_there("bytes/_inbox.md.error.md")
-    assert "UTF-8" in daemon.read("bytes/_inbox.md.error.md")
+    assert "Line 2, column 1: the file holds a NUL byte" in daemon.read(
+        "bytes/_inbox.md.error.md"
+    )
     inbox.write_text("Before.\n---\nAfter.\n")
     heard(daemon, "bytes", "After.")
     daemon.until(
