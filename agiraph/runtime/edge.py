@@ -5,7 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from agiraph.core.limits import CRASH_PAUSE, CRASHES
-from agiraph.errors import AgiraphError, Damaged, NotThere, StepCrashed
+from agiraph.errors import (
+    AgiraphError,
+    Damaged,
+    DiskRefused,
+    NotThere,
+    StepCrashed,
+    Unreadable,
+)
 from agiraph.model.event import EventType
 from agiraph.model.node import NodeState
 from agiraph.runtime import nodes
@@ -15,6 +22,7 @@ if TYPE_CHECKING:
 
     from agiraph.runtime.agent import Agent
 
+REFUSED = 3.0  # seconds until a loop that could not read tries once more
 HOME_AWAY = 2.0  # seconds until a loop whose home is gone tries once more
 
 
@@ -36,6 +44,8 @@ class Edge:
             await self._quarantine.too_often(fault.step, fault.why)
         except NotThere as gone:
             await self._gone(name, str(gone))
+        except (Unreadable, DiskRefused) as fault:
+            await self._refused(name, str(fault))
         except AgiraphError as fault:
             await self._broken(name, str(fault))
         except Exception as bug:  # noqa: BLE001 - an agent's edge: the daemon goes on
@@ -56,6 +66,16 @@ class Edge:
             return
         if count < CRASHES:
             await desk.world.clock.sleep(CRASH_PAUSE * 2 ** (count - 1))
+
+    async def _refused(self, name: str, words: str) -> None:
+        """The disk, or the system, refuses for now: held, then the loop begins anew."""
+        desk, key = self._desk, name.removeprefix("node:")
+        desk.held[key] = words
+        desk.bell.ring()
+        try:
+            await desk.world.clock.sleep(REFUSED)
+        finally:
+            desk.held.pop(key, None)
 
     async def _gone(self, name: str, words: str) -> None:
         """Something under the loop was deleted; a home may be away for a moment."""

@@ -126,7 +126,8 @@ def main(words: list[str]) -> int:
             return
         home = Path(tempfile.mkdtemp(prefix="agiraph-fault-"))
         try:
-            said["struck"] += try_trial(trial, home)
+            struck = try_trial(trial, home)
+            said["struck"] += struck
         except Exception:  # noqa: BLE001 - a broken point is told, and the sweep goes on
             said["broken"] += 1
             print(f"BROKEN {trial} in {home}\n{traceback.format_exc()}", flush=True)
