@@ -50,7 +50,7 @@ async def tell_ends(desk: Desk) -> None:
     for node in desk.nodes.values():
         kind = nodes.ENDS.get(node.status.state)
         if kind and told.misses(kind, node.status.since, run=run.name, node=node.id):
-            await nodes.tell_end(desk, node.id)
+            await nodes.tell_end(desk, node)
     if not run.state.open and told.misses(runs.end_event(run), run.ended, run=run.name):
         await runs.tell_end(desk, run)
 

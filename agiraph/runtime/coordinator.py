@@ -27,6 +27,7 @@ from agiraph.model.conversation import (
 from agiraph.model.event import EventType
 from agiraph.model.message import Question, QuestionKind
 from agiraph.model.names import COORDINATOR, HUMAN
+from agiraph.model.run import RunState
 from agiraph.ports import Seat
 from agiraph.runtime import questions, runs
 from agiraph.runtime.asker import Asker, Spender
@@ -86,7 +87,7 @@ class Coordinator:
                 end = await Loop(desk, self._talk, self).run()
                 if end.why is not rules.Why.DONE:
                     await self._at_a_loss(end)
-                elif not desk.run_open and not self._has_news():
+                elif self._over and not self._has_news():
                     return
         finally:
             self._leave()
@@ -324,12 +325,21 @@ class Coordinator:
         desk = self._desk
         if self._has_news():
             return rules.Woken()
-        if desk.run_open and not self.may_park():
-            return rules.Idle()
-        if not desk.run_open:
+        if self._over:
             return None
+        if not self.may_park():
+            return rules.Idle()
         await self._sleep(lambda: self._has_news() or not self.may_park())
         return rules.Woken() if self._has_news() else rules.Idle()
+
+    @property
+    def _over(self) -> bool:
+        """Whether the run has ended, or ends by itself: one that people reopened."""
+        desk = self._desk
+        if desk.run is None or not desk.run_open:
+            return True
+        reopened = desk.run.state is RunState.REOPENED
+        return reopened and not board.open_nodes(desk.nodes)
 
     def _has_news(self) -> bool:
         desk = self._desk

@@ -114,6 +114,7 @@ class Mailroom:
     async def post(self, message: Message) -> None:
         """Write a message's file, once for its id, and put it before its readers."""
         desk = self._desk
+        self.load()  # a run that had ended was not read at the start
         if message.id in self._known:
             return
         if message.to == EVERYONE:

@@ -191,7 +191,7 @@ async def end(
 ) -> None:
     """A node has ended; the summary or the error is on record before anyone is told."""
     status = desk.nodes[node].status
-    await desk.set_node(
+    ended = await desk.set_node(
         node,
         replace(
             status,
@@ -201,16 +201,17 @@ async def end(
             waiting_for="",
         ),
     )
-    await tell_end(desk, node)
+    # A person may have had it run again while its end was written.
+    await tell_end(desk, ended)
 
 
-async def tell_end(desk: Desk, node: str) -> None:
+async def tell_end(desk: Desk, node: Node) -> None:
     """The event of a node's end, as its status has it."""
-    status = desk.nodes[node].status
+    status = node.status
     said = {"error": status.error}
     if not status.error:
         said = {"summary": shortened(status.summary, 500)}
-    where = desk.where(node, status.worker)
+    where = desk.where(node.id, status.worker)
     await desk.records.event(ENDS[status.state], where, **said)
 
 

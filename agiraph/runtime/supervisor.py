@@ -132,7 +132,7 @@ class Supervisor:
         self._end_cancelled()
         await desk.book_pause()
         if not (desk.is_paused or desk.hold or desk.stopping or desk.opening):
-            self._coordinator(group)
+            await self._coordinator(group)
             await self._wind_up(group)
             await self._workers(group)
         await self._end_without_coordinator()
@@ -166,7 +166,7 @@ class Supervisor:
 
     # --- the coordinator
 
-    def _coordinator(self, group: asyncio.TaskGroup) -> None:
+    async def _coordinator(self, group: asyncio.TaskGroup) -> None:
         desk = self._desk
         if not desk.settings.coordinator:
             desk.cut_off = False
@@ -176,6 +176,8 @@ class Supervisor:
             self._talk = Conversation(desk.world, desk.home.conversation)
             self._talk.load()
             self._news = News(desk, self._talk)
+            # A crash may have come between an answer's line and the note of it.
+            await questions.told(desk, self._talk.delivered)
         by_people = desk.run is not None and desk.run.state is RunState.REOPENED
         mail = desk.mail.waiting(COORDINATOR, self._talk.delivered)
         answers = questions.untold(desk, COORDINATOR)
