@@ -19,7 +19,7 @@ from agiraph.runtime.agent import ABSENT_SECONDS, Agent
 from agiraph.runtime.arrival import seconds_left
 from agiraph.runtime.rest import STAMPS_TELL, Resting
 from agiraph.runtime.rooterrors import RootErrors
-from agiraph.runtime.seat import SPACING, Seat, folders_of
+from agiraph.runtime.seat import LONGEST_SPACING, SPACING, Seat, folders_of
 from agiraph.runtime.supervisor import Supervisor
 
 if TYPE_CHECKING:
@@ -95,7 +95,8 @@ class Controller:
             return
         now = self._world.clock.monotonic()
         # Many hints make one look, and looks may take a tenth of the time at most.
-        earliest = seat.looked + max(SPACING, 10 * seat.took)
+        pause = min(max(SPACING, 10 * seat.took), LONGEST_SPACING)
+        earliest = seat.looked + pause
         self._ask(name, max(0.0, earliest - now))
 
     def _ask(self, name: str, seconds: float) -> None:

@@ -59,11 +59,16 @@ class Conversation:
             raise Damaged(self._path, number, str(wrong)) from None
 
     async def append(self, line: Line, *, flush: bool) -> None:
-        """Add a line to the file, then to what is in memory."""
+        """Add a line to the file, then to what is in memory, then flush.
+
+        In this order: a flush that fails or is cancelled leaves the line in the file.
+        """
         text = json.dumps(line_to_json(line), ensure_ascii=False, separators=(",", ":"))
         data = text.encode("utf-8", "surrogatepass") + b"\n"
-        await self._world.append(self._path, data, flush=flush)
+        await self._world.append(self._path, data, flush=False)
         self._take(line, len(data))
+        if flush:
+            await self.flush()
 
     async def flush(self) -> None:
         """Bring every line onto the disk."""

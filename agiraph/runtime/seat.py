@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from agiraph.tools.seen import LastSeen
 
 SPACING = 0.05
+LONGEST_SPACING = 2.0  # a look may have waited for the disk, not worked
 
 
 @dataclass(frozen=True, slots=True)

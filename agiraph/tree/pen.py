@@ -7,10 +7,11 @@ import os
 import stat
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Final, TypeVar
 
-from agiraph.errors import NotPlain, NotThere
+from agiraph.errors import DiskFault, NotPlain, NotThere, Unreadable
 from agiraph.tree import disk
 from agiraph.tree.beneath import Beneath, parts_below
 from agiraph.tree.faults import told
@@ -19,7 +20,7 @@ from agiraph.tree.leftovers import remove_leftovers
 from agiraph.tree.openlogs import MOST_OPEN, OpenLogs
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
 Result = TypeVar("Result")
 
@@ -95,13 +96,15 @@ class DiskPen:
         Raises:
             As `write` does; then nothing was added, or with DiskFault it is not known.
         """
-        self._logs.append(path, line)
+        with _refused(path):
+            self._logs.append(path, line)
         if flush:
-            await self._logs.flush(path)
+            await self.flush(path)
 
     async def flush(self, path: PurePosixPath) -> None:
         """Bring what was appended to a log onto the disk; many calls share one."""
-        await self._logs.flush(path)
+        with _refused(path):
+            await self._logs.flush(path)
 
     async def move(self, source: PurePosixPath, target: PurePosixPath) -> None:
         """Rename a file or folder in one step, durably.
@@ -187,11 +190,8 @@ class DiskPen:
 
     async def _run(self, path: PurePosixPath, step: Callable[[], Result]) -> Result:
         def in_turn() -> Result:
-            with self._lanes[hash(path) % _LANES]:
-                try:
-                    return step()
-                except OSError as error:
-                    raise told(error, path, writing=True) from error
+            with self._lanes[hash(path) % _LANES], _refused(path):
+                return step()
 
         return await self._in_thread(in_turn)
 
@@ -237,6 +237,17 @@ class DiskPen:
                 disk.sync(folder)
         except (FileNotFoundError, NotThere):
             return
+
+
+@contextmanager
+def _refused(path: PurePosixPath) -> Iterator[None]:
+    """Whatever the system refuses on the way to a write is a write refused."""
+    try:
+        yield
+    except OSError as error:
+        raise told(error, path, writing=True) from error
+    except Unreadable as error:
+        raise DiskFault(str(error)) from error
 
 
 def _refuse_by_words(path: PurePosixPath, within: PurePosixPath | None = None) -> None:
