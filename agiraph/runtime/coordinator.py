@@ -322,7 +322,6 @@ class Coordinator:
         """Answer the person, then wait for something to happen."""
         _ = text
         await self._reply()
-        desk = self._desk
         if self._has_news():
             return rules.Woken()
         if self._over:

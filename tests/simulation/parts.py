@@ -241,7 +241,7 @@ class _Speaker:
         self._done: list[Spoke] = []
 
     def _from_plan(self, plan: list[Step]) -> list[tuple[str, Step]]:
-        """The next calls: one to three that have no results, to the first that waits."""
+        """The next calls: one to three without results, to the first that waits."""
         settled = {spoke.step for spoke in self._done}
         chosen: list[tuple[str, Step]] = []
         most = self._draw.randint(1, 3)

@@ -97,7 +97,10 @@ HELD = {
 
 BROKEN = {
     "broken/GOAL.md": "---\nmode: sometimes\nmodle: x\n---\nDo it.\n",
-    "broken/_status.md": "---\nstatus: broken\nerror: GOAL.md was not accepted; see GOAL.md.error.md\n---\n",
+    "broken/_status.md": (
+        "---\nstatus: broken\n"
+        "error: GOAL.md was not accepted; see GOAL.md.error.md\n---\n"
+    ),
     "broken/GOAL.md.error.md": (
         "# GOAL.md was not accepted\n\n- Line 2, column 7, `mode`\n"
         "  - found: 'sometimes'\n  - allowed: finite or infinite\n"
