@@ -287,8 +287,7 @@ class Agent:
             await self._stop()
         elif not folder.stop and self._wants_run():
             await self.claim()
-            if desk.run is not None:  # what was written to the workers of the last one
-                await self._letters.take_in(folder)
+            await self._letters.take_in_notes(folder)  # of the last one
             await runs.open_run(desk)
         if desk.run is None or folder.run != desk.run.name:
             return

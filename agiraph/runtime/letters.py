@@ -64,6 +64,10 @@ class Letters:
         )
         for name, sight in folder.drops.items():
             await self._drop(name, sight)
+        await self.take_in_notes(folder)
+
+    async def take_in_notes(self, folder: Folder) -> None:
+        """What was written to the workers of the newest run, into their own inboxes."""
         if self.desk.run is None or folder.run != self.desk.run.name:
             return
         for worker, sight in folder.notes.items():

@@ -116,6 +116,7 @@ class Mailroom:
         desk = self._desk
         self.load()  # a run that had ended was not read at the start
         if message.id in self._known:
+            await self._to_people(message)  # a crash may have come between the two
             return
         if message.to == EVERYONE:
             message = replace(message, readers=self._everyone(message.sender))
@@ -151,6 +152,9 @@ class Mailroom:
         )
         if message.sender == HUMAN and message.urgent:
             await desk.records.event(EventType.HUMAN_NUDGE, desk.where(), id=message.id)
+        await self._to_people(message)
+
+    async def _to_people(self, message: Message) -> None:
         if message.to in (HUMAN, EVERYONE) and message.sender != HUMAN:
             await self.to_outbox(message.sender, message.text, message.id)
 

@@ -25,6 +25,8 @@ _EVENTS = {
     AgentState.WAITING_FOR_HUMAN: EventType.AGENT_WAITING,
 }
 
+SOON = 0.25  # seconds until a page that could not be written is tried again
+
 
 class StatusPage:
     """Writes the page, and the events that go with a change of state."""
@@ -40,11 +42,15 @@ class StatusPage:
         self._spent = desk.spend
 
     def due(self) -> float | None:
-        """Seconds until the counters are to be written; None when they are."""
+        """Seconds until the counters are to be written; None when they are.
+
+        Never no time at all: while GOAL.md settles nothing is written, and whoever
+        waits for it would go round in circles.
+        """
         if self._spent == self._desk.spend:
             return None
         now = self._desk.world.clock.monotonic()
-        return max(self._written + COUNTERS_EVERY - now, 0.0)
+        return max(self._written + COUNTERS_EVERY - now, SOON)
 
     async def write(self) -> None:
         """Bring the page up to date, if what it says has changed."""
