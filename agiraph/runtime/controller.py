@@ -50,7 +50,7 @@ class Controller:
         self._first = True
         self._unseen: set[str] = set()
         self._resting = Resting(world, house, self._seats)
-        self._rest_took = 0.0
+        self._rest_due = 0.0
         self._eyes = asyncio.Semaphore(AT_ONCE)
         self._ending: set[str] = set()
         self._unpaused_at: float | None = None
@@ -148,11 +148,13 @@ class Controller:
             self._ask("", 0.0)
             for number, name in enumerate(tuple(self._seats)):
                 # Spread out, so that a tree of a thousand agents never stutters.
-                self._ask(name, 0.0 if self._rests(name) else number * 0.005)
+                if not self._rests(name):
+                    self._ask(name, number * 0.005)
+                elif started >= self._rest_due:
+                    self._ask(name, 0.0)
             took = sum(seat.took for seat in self._seats.values())
             took += clock.monotonic() - started
-            resting = RESTING_SHARE * self._rest_took
-            pause = max(RESCAN_SECONDS, RESCAN_SHARE * took, resting)
+            pause = max(RESCAN_SECONDS, RESCAN_SHARE * took)
 
     async def _mind_the_disk(self) -> None:
         while True:
@@ -334,7 +336,8 @@ class Controller:
         for name in await self._resting.moved(resting):
             seats[name].rest = None
             self._begin(name)
-        self._rest_took = self._world.clock.monotonic() - began
+        now = self._world.clock.monotonic()
+        self._rest_due = max(self._rest_due, now + RESTING_SHARE * (now - began))
 
     async def _at_rest_before(self) -> dict[str, Rest]:
         """At the start: who stands as the last daemon left them, and is left alone."""
