@@ -134,6 +134,12 @@ def _status(sim: Simulation, path: PurePosixPath) -> str:
     return found.group(1) if found else ""
 
 
+def broken_agents(sim: Simulation) -> list[str]:
+    """Who was put aside after crashes in one step, until the person says otherwise."""
+    homes = [Home(agent) for agent in sim.agents]
+    return [h.agent for h in homes if _status(sim, h.status) == "broken"]
+
+
 def is_at_rest(sim: Simulation) -> bool:
     """Whether nothing is left to do."""
     return not why_not_at_rest(sim, thorough=False)

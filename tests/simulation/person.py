@@ -185,6 +185,15 @@ class Person:
                 self.tree.take(path)
         await asyncio.sleep(0)
 
+    def mend(self, agents: list[str]) -> None:
+        """Touch the goals of agents that were put aside, so that they go on."""
+        for agent in agents:
+            path = Home(agent).goal
+            old = self.tree.data(path)
+            if old is not None and self.done:
+                self.note(f"touches {path}, since {agent} is broken")
+                self._write(path, old + self._words().encode() + b"\n")
+
     # --- writing
 
     def _words(self) -> str:

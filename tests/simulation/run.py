@@ -15,7 +15,13 @@ from agiraph.runtime.places import Places
 from agiraph.runtime.seat import House
 from agiraph.runtime.world import World
 from agiraph.tools.kit import shell_tools, tree_tools
-from tests.simulation.checks import Observer, check_end, is_at_rest, why_not_at_rest
+from tests.simulation.checks import (
+    Observer,
+    broken_agents,
+    check_end,
+    is_at_rest,
+    why_not_at_rest,
+)
 from tests.simulation.outside import (
     Here,
     InOrder,
@@ -164,6 +170,7 @@ class Simulation:
                 calls = self.notes.calls
                 rests = same and self.person.done and is_at_rest(self)
                 quiet = quiet + 1 if rests else 0
+                self.person.mend(broken_agents(self))
                 if self._person.done():
                     self._person.result()
                 if self.notes.broken:
