@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from agiraph.core.codec import event_to_json, usage_line
 from agiraph.core.limits import PREVIEW
-from agiraph.errors import DiskRefused, NotThere
+from agiraph.errors import NotThere
 from agiraph.model.event import Event, EventType
 from agiraph.model.usage import ModelCall
 
@@ -32,7 +32,7 @@ class Where:
 
 
 class Records:
-    """Appends to the logs; a log that cannot be written never stops the work."""
+    """Appends to the logs; while a log cannot be written, the work waits."""
 
     def __init__(self, world: World, home: Home) -> None:
         """The logs of the agent at `home`."""
@@ -74,10 +74,10 @@ class Records:
             await self._line(log, {"ts": self._world.stamp(), **entry})
 
     async def _line(self, path: PurePosixPath, entry: JsonObject) -> None:
-        text = json.dumps(entry, ensure_ascii=False)
+        data = json.dumps(entry, ensure_ascii=False).encode() + b"\n"
         try:
-            await self._world.pen.append(path, text.encode() + b"\n", flush=False)
-        except (DiskRefused, NotThere) as fault:
+            await self._world.append(path, data, flush=False)
+        except NotThere as fault:  # the home is gone, and its logs with it
             self._world.remark(f"{path} could not be written: {fault}")
 
 

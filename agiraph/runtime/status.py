@@ -64,8 +64,7 @@ class StatusPage:
         state, waiting_for = standing(facts(desk))
         if self._state is None:
             self._recall(state, waiting_for)
-        if state is not self._state:
-            await self._changed(state)
+        event = self._changed(state) if state is not self._state else None
         shown = self._facts(state, waiting_for)
         now = desk.world.clock.monotonic()
         counters = now - self._written >= COUNTERS_EVERY and self._spent != desk.spend
@@ -78,6 +77,8 @@ class StatusPage:
             await desk.world.durably(
                 lambda: desk.world.pen.write(desk.home.status, page)
             )
+        if event is not None:
+            await desk.records.event(event, desk.where())
         self._tell(state)
 
     def _recall(self, state: AgentState, waiting_for: str) -> None:
@@ -111,14 +112,12 @@ class StatusPage:
         self._state = AgentState.ELSEWHERE
         self._tell(self._state)
 
-    async def _changed(self, state: AgentState) -> None:
-        desk, before = self._desk, self._state
-        self._state = state
-        self._since = desk.world.stamp()
-        if state in _EVENTS:
-            await desk.records.event(_EVENTS[state], desk.where())
-        elif before in _EVENTS:
-            await desk.records.event(EventType.AGENT_RESUMED, desk.where())
+    def _changed(self, state: AgentState) -> EventType | None:
+        """Note the new state; the event that goes with it, if there is one."""
+        before, self._state = self._state, state
+        self._since = self._desk.world.stamp()
+        resumed = EventType.AGENT_RESUMED if before in _EVENTS else None
+        return _EVENTS.get(state, resumed)
 
     def _facts(self, state: AgentState, waiting_for: str) -> tuple[object, ...]:
         desk = self._desk
