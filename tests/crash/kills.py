@@ -26,7 +26,8 @@ from typing import TYPE_CHECKING
 from tests.crash.doomed import Doomed
 from tests.crash.invariants import CUT_OFF, check_end, conversations, whole_lines
 from tests.crash.scenarios import AGENT, GOAL, RUN, Scenario
-from tests.support.cast import cast, told
+from tests.support import cast as acting
+from tests.support.cast import cast
 from tests.support.model_server import ModelServer, call, say
 
 if TYPE_CHECKING:
@@ -60,7 +61,7 @@ def play_of(enough: Enough, effects: Path) -> dict[str, Part]:
                 )
                 for name in WORKERS
             ]
-        known = told(asked)
+        known = acting.told(asked)
         if all(f"[node {name} completed" in known for name in WORKERS):
             return call("finish", summary="Both have left their traces.")
         return say("I wait for both.")
@@ -90,9 +91,9 @@ def commands(daemon: Doomed) -> tuple[list[str], list[str]]:
                     trace = json.dumps(each["arguments"]).split()[2]
                     lines[each["id"]] = trace
                     asked.append(trace)
-            if line["role"] == "tool" and line["name"] == "bash":
-                if any(words in line["content"] for words in CUT_OFF):
-                    cut.append(lines[line["call_id"]])
+            told = line["content"] if line.get("name") == "bash" else ""
+            if any(words in told for words in CUT_OFF):
+                cut.append(lines[line["call_id"]])
     return asked, cut
 
 

@@ -1,4 +1,4 @@
-"""One point of a sweep: a scenario, a crash in it, and whether all went on as it must."""
+"""One point of a sweep: a scenario, a crash in it, and whether all went on well."""
 
 from __future__ import annotations
 

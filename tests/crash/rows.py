@@ -252,7 +252,9 @@ ROWS = (
         KEEP, FINISH
     ), _file(f"{RUN}/published/kept.md", "one two\n")),
     _coordinator("edit_file", ONCE, steps(
-        KEEP, call("edit_file", path="scratch/kept.md", old="one", new="one one"), FINISH
+        KEEP,
+        call("edit_file", path="scratch/kept.md", old="one", new="one one"),
+        FINISH,
     ), _file(f"{RUN}/published/kept.md", "one one two\n")),
     _coordinator("list_files", AGAIN, steps(
         KEEP, call("list_files", path="scratch"), FINISH

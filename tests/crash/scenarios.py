@@ -283,7 +283,9 @@ def _question_holds(daemon: Doomed) -> None:
     assert daemon.read(f"{AGENT}/conversation.jsonl").count("[stage 1]") == 1
 
 
-QUESTION = Scenario("question", _question, (DROPPED, Deed(_asked, _answer)), _question_holds)
+QUESTION = Scenario(
+    "question", _question, (DROPPED, Deed(_asked, _answer)), _question_holds
+)
 
 
 # --- a clean end in the middle of a command, and going on
@@ -319,7 +321,7 @@ def _end_it(daemon: Doomed) -> None:
 def _shutdown_holds(daemon: Doomed) -> None:
     assert daemon.read(f"{RUN}/nodes/long/published/l.md") == "long\n"
     talk = daemon.lines(f"{RUN}/workers/Lena/conversation.jsonl")
-    cut = [line for line in talk if line.get("role") == "tool"][0]
+    cut = next(line for line in talk if line.get("role") == "tool")
     assert "restart" in cut["content"] or "Cut off" in cut["content"], cut
 
 

@@ -56,7 +56,7 @@ def numbers(row: Row, lines: list[str]) -> tuple[int, int]:
         number = int(line.split(" ", 1)[0])
         if f'"tool": "{row.tool}"' in line and not first:
             is_intent = '"kind": "intent"' in line
-            if is_intent or '"tool.called"' in line and not _has_intent(row, lines):
+            if is_intent or ('"tool.called"' in line and not _has_intent(row, lines)):
                 first = number
         if '"role":"tool"' in line and f'"name":"{row.tool}"' in line:
             last = number

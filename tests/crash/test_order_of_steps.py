@@ -52,7 +52,7 @@ def traced(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
 
 
 def whole(log: Path) -> list[str]:
-    """One line for each call, at the moment when it had ended; sends when they began."""
+    """One line for each call, when it had ended; sends when they began."""
     begun: dict[tuple[str, str], str] = {}
     lines = []
     for line in log.read_text("utf-8", "replace").splitlines():
@@ -93,7 +93,9 @@ def _talk(traced: list[str], call: str) -> list[int]:
 def test_an_answer_is_on_the_disk_before_any_of_its_tools_starts(
     traced: list[str],
 ) -> None:
-    answers = [n for n in _talk(traced, "write(") if r"\"role\":\"assistant\"" in traced[n]]
+    answers = [
+        n for n in _talk(traced, "write(") if r"\"role\":\"assistant\"" in traced[n]
+    ]
     assert len(answers) >= 5
     for answer in answers:
         called = [n for n in places(traced, "write(", "tool.called") if n > answer]
