@@ -26,13 +26,12 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from agiraph.ports import Watch
-    from agiraph.runtime.seat import House, Rest
+    from agiraph.runtime.seat import House
     from agiraph.runtime.world import World
 
 RESCAN_SECONDS = 60.0
 RESCAN_SHARE = 50.0
 AT_ONCE = 8  # looks; more would only wait for each other
-RESTING_SHARE = 1000.0  # agents at rest cost a thousandth of a core at most
 
 
 class Controller:
@@ -50,7 +49,6 @@ class Controller:
         self._first = True
         self._unseen: set[str] = set()
         self._resting = Resting(world, house, self._seats)
-        self._rest_due = 0.0
         self._eyes = asyncio.Semaphore(AT_ONCE)
         self._ending: set[str] = set()
         self._unpaused_at: float | None = None
@@ -150,7 +148,7 @@ class Controller:
                 # Spread out, so that a tree of a thousand agents never stutters.
                 if not self._rests(name):
                     self._ask(name, number * 0.005)
-                elif started >= self._rest_due:
+                elif started >= self._resting.due:
                     self._ask(name, 0.0)
             took = sum(seat.took for seat in self._seats.values())
             took += clock.monotonic() - started
@@ -173,16 +171,18 @@ class Controller:
     async def _take_in_root(self) -> None:
         await self._settings()
         self._pause()
-        resting = await self._at_rest_before()
+        resting = await self._resting.recall() if self._first else {}
         names = await asyncio.to_thread(self._homes)
         if self._first:
             self._unseen = set(names)
         for name in names:
             if name in self._seats or name in self._ending:
                 continue
-            self._seats[name] = self._new_seat(name)
+            seat = self._seats[name] = self._new_seat(name)
             if name in resting:
-                self._leave_at_rest(name, resting[name])
+                seat.rest, seat.watched = resting[name], resting[name].folders
+                self._watch.folders(name, seat.watched)
+                self._count_seen(name)
             else:
                 self._watch_agent(name)
                 self._ask(name, 0.0)
@@ -330,26 +330,11 @@ class Controller:
 
     async def _look_at_resting(self, names: Iterable[str]) -> None:
         """Look in earnest at those that stand otherwise than they did."""
-        began = self._world.clock.monotonic()
         seats = {name: self._seats[name] for name in names if name in self._seats}
         resting = {name: seat.rest for name, seat in seats.items() if seat.rest}
         for name in await self._resting.moved(resting):
             seats[name].rest = None
             self._begin(name)
-        now = self._world.clock.monotonic()
-        self._rest_due = max(self._rest_due, now + RESTING_SHARE * (now - began))
-
-    async def _at_rest_before(self) -> dict[str, Rest]:
-        """At the start: who stands as the last daemon left them, and is left alone."""
-        if not self._first or self._world.paused:
-            return {}
-        return await self._resting.recall()
-
-    def _leave_at_rest(self, name: str, rest: Rest) -> None:
-        seat = self._seats[name]
-        seat.rest, seat.watched = rest, rest.folders
-        self._watch.folders(name, rest.folders)
-        self._count_seen(name)
 
     def _count_seen(self, name: str) -> None:
         """Say once when all that was there at the start was looked at."""

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
 CACHE: Final = MACHINE / "at_rest.json"
 SAVE_EVERY: Final = 2.0
+SHARE: Final = 1000.0  # looking whether they rest takes a thousandth of the time
 STAMPS_TELL: Final = 2.0  # younger changes can carry equal time stamps
 # Written by the daemon alone, and for nobody to act on: no reason for a look.
 OURS: Final = frozenset(
@@ -47,7 +48,12 @@ OURS: Final = frozenset(
 
 
 class Resting:
-    """Knows how agents at rest stood, and finds out whether they still do."""
+    """Knows how agents at rest stood, and finds out whether they still do.
+
+    Attributes:
+        settings: what stands for the tree's settings in force.
+        due: when a rescan is to look at them again, on the monotonic clock.
+    """
 
     def __init__(self, world: World, house: House, seats: Mapping[str, Seat]) -> None:
         """`seats`: the agents, as they come and go."""
@@ -57,6 +63,7 @@ class Resting:
         self._alone = house.only is not None
         self._news = False
         self.settings = ""
+        self.due = 0.0
 
     def mark(self, folders: Iterable[PurePosixPath]) -> tuple[str, float]:
         """How folders stand, and when something in them last changed (epoch)."""
@@ -68,9 +75,13 @@ class Resting:
 
     async def moved(self, seats: Mapping[str, Rest]) -> list[str]:
         """Which agents stand otherwise than they did."""
-        return await asyncio.to_thread(
+        clock, began = self._world.clock, self._world.clock.monotonic()
+        moved = await asyncio.to_thread(
             lambda: [name for name, rest in seats.items() if not self.still(rest)]
         )
+        now = clock.monotonic()
+        self.due = max(self.due, now + SHARE * (now - began))
+        return moved
 
     async def before(self, seat: Seat) -> str:
         """How an agent stands before a look that may find it at rest; else empty."""
@@ -104,7 +115,7 @@ class Resting:
 
     async def recall(self) -> dict[str, Rest]:
         """Who still stands as saved under the same settings; its spending is booked."""
-        if self._alone:
+        if self._alone or self._world.paused:
             return {}
         try:
             found = json.loads(self._world.reader.read(CACHE, limit=LOG_BYTES))
