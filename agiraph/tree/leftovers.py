@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from agiraph.tree.beneath import Beneath
 
 _RUNS: Final = 2  # the newest runs of an agent are the only ones still written to
+_MOST_FOLDERS: Final = 500
 _DEPTH: Final = 3  # memory/ and _state/accepted/ have folders of their own
 
 
@@ -29,6 +30,20 @@ def remove_leftovers(beneath: Beneath) -> int:
     for folder in _written_folders(beneath):
         removed += _clean(beneath, folder)
     return removed
+
+
+def remove_below(beneath: Beneath, folder: PurePosixPath) -> None:
+    """Remove them from a folder and from what lies below it, before it is handed in.
+
+    A clone of a hundred thousand files is not walked to its end: it was not written by
+    this program.
+    """
+    left, waiting = _MOST_FOLDERS, [folder]
+    while waiting and left:
+        left -= 1
+        here = waiting.pop()
+        _clean(beneath, here)
+        waiting += [here / name for name in _folders(beneath, here)]
 
 
 def _written_folders(beneath: Beneath) -> Iterator[PurePosixPath]:

@@ -16,7 +16,7 @@ from agiraph.tree import disk
 from agiraph.tree.beneath import Beneath, parts_below
 from agiraph.tree.faults import told
 from agiraph.tree.folders import Place, make_home, open_folder, sync_folder
-from agiraph.tree.leftovers import remove_leftovers
+from agiraph.tree.leftovers import remove_below, remove_leftovers
 from agiraph.tree.openlogs import MOST_OPEN, OpenLogs
 
 if TYPE_CHECKING:
@@ -223,6 +223,7 @@ class DiskPen:
         except FileNotFoundError as gone:
             raise NotThere(f"{source} is not there") from gone
         if stat.S_ISDIR(found.st_mode):
+            remove_below(self._beneath, source)
             with self._beneath.folder(source) as fd:
                 disk.sync_below(fd)
 

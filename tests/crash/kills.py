@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import logging
 import random
 import shutil
 import sys
@@ -103,6 +104,7 @@ def run_kills(home: Path, kills: int, chance: random.Random) -> str:
     Raises:
         AssertionError: a promise was broken.
     """
+    logging.getLogger("asyncio").setLevel(logging.ERROR)  # killed clients are no news
     enough, effects = Enough(), home / "effects"
     with ModelServer(cast(**play_of(enough, effects))) as server:
         daemon = Doomed(home, server.environment())

@@ -449,3 +449,25 @@ async def test_after_a_failed_fsync_of_a_folder_an_equal_file_is_not_taken_for_k
     assert synced == [False, True]
     await pen.write(path, b"status: idle\n")
     assert synced == [False, True]
+
+
+async def test_what_is_handed_in_holds_no_leftovers_at_any_depth(
+    pen: DiskPen, root: Path
+) -> None:
+    inner = root / SCRATCH / "deep/er"
+    inner.mkdir(parents=True)
+    (inner / ".a.md.agi-12-abcdef.tmp").write_text("half")
+    (inner / "a.md").write_text("whole")
+    await pen.move(SCRATCH, PurePosixPath("ada/published"))
+    assert names(root / "ada/published/deep/er") == ["a.md"]
+
+
+async def test_a_write_that_finds_no_descriptor_is_refused_by_the_disk(
+    pen: DiskPen, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object, **__: object) -> int:
+        raise OSError(errno.EMFILE, os.strerror(errno.EMFILE))
+
+    monkeypatch.setattr(os, "open", refuse)
+    with pytest.raises(DiskFault):
+        await pen.write(STATUS, b"words")

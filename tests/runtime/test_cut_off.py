@@ -1,0 +1,135 @@
+"""What a kill leaves half said is said after the restart, at no new model call."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+from agiraph.errors import Full
+from agiraph.model.names import COORDINATOR
+from tests.support.inside import Inside, call, inside, node, publish, say
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+FINISH = call("finish", summary="At its end.")
+
+
+def drop_last(path: Path, count: int = 1) -> None:
+    """As though the last lines of a log had never been written."""
+    lines = path.read_text("utf-8").splitlines(keepends=True)
+    path.write_text("".join(lines[:-count]), "utf-8")
+
+
+def stands(folder: Path) -> str:
+    return (folder / "_status.md").read_text("utf-8").splitlines()[1]
+
+
+async def ended(a: Inside) -> None:
+    await a.begin()
+    a.model.says(COORDINATOR, FINISH)
+    await a.until(lambda: a.supervising is not None and a.supervising.done())
+    await a.end()
+
+
+async def again(a: Inside) -> None:
+    a._open()
+    await a.look()
+    a.go()
+
+
+async def test_a_run_whose_end_was_not_told_its_model_is_settled_without_a_call(
+    tmp_path: Path,
+) -> None:
+    async with inside(tmp_path) as a:
+        await ended(a)
+        drop_last(a.home / "conversation.jsonl")
+        drop_last(a.home / "events.jsonl", 2)  # the result of the tool, and the end
+        asked = a.model.asked(COORDINATOR)
+
+        await again(a)
+        await a.until(lambda: a.results("finish"))
+
+        assert a.results("finish") == [
+            "the run has ended; its result is in _output.md."
+        ]
+        told = (a.home / "events.jsonl").read_text("utf-8")
+        assert told.count('"agent.completed"') == 1
+        assert a.model.asked(COORDINATOR) == asked
+
+
+async def test_a_folder_among_the_runs_that_is_none_opens_no_new_run(
+    tmp_path: Path,
+) -> None:
+    async with inside(tmp_path) as a:
+        await ended(a)
+        name = a.run.name
+        (a.home / "runs/zz-notes").mkdir()
+
+        await again(a)
+
+        assert a.desk.run is not None
+        assert a.desk.run.name == name
+        assert not a.desk.run_open
+
+
+async def test_a_worker_keeps_its_history_over_a_restart(tmp_path: Path) -> None:
+    async with inside(tmp_path) as a:
+        a.model.says(COORDINATOR, node("n", worker="Ada"), say("ok"))
+        a.model.says("n", publish("first"))
+        await a.begin()
+        await a.asked(COORDINATOR, 3)
+        assert "[node n completed" in a.told()
+        a.model.says(COORDINATOR, node("m", worker="Ada"), say("ok"))
+        await a.asked("m")
+
+        await a.restart()
+        a.model.says("m", publish("second"))
+        await a.until(lambda: a.state("m") == "completed")
+        history = a.run / "workers/Ada/history.json"
+        await a.until(lambda: len(json.loads(history.read_text())) == 2)
+
+
+async def test_whoever_was_killed_behind_its_nodes_end_is_freed_with_its_history(
+    tmp_path: Path,
+) -> None:
+    async with inside(tmp_path) as a:
+        a.model.says(COORDINATOR, node("n", worker="Ada"), say("ok"))
+        a.model.says("n", publish("first"))
+        await a.begin()
+        await a.asked(COORDINATOR, 3)
+        ada = a.run / "workers/Ada"
+        await a.until(lambda: stands(ada) == "status: idle")
+        await a.end()
+        (ada / "_status.md").write_text("---\nstatus: busy\nnode: n\n---\n")
+        (ada / "history.json").unlink()
+        drop_last(ada / "conversation.jsonl")
+
+        await again(a)
+        await a.until(lambda: stands(ada) == "status: idle")
+
+        assert "first" in (ada / "history.json").read_text("utf-8")
+        assert a.results("publish", "Ada") == ["node n is published."]
+        assert a.events("node.completed") == ["node.completed"]
+        assert a.model.asked("n") == 1
+
+
+async def test_a_tool_waits_for_the_disk_and_does_not_fail_of_it(
+    tmp_path: Path,
+) -> None:
+    async with inside(tmp_path) as a:
+        await a.begin()
+        write, refused = a.pen.write, 1
+
+        async def full_once(*args: object, **more: object) -> None:
+            nonlocal refused
+            if "scratch" in str(args[0]) and refused:
+                refused = 0
+                raise Full("no room")
+            await write(*args, **more)  # type: ignore[arg-type]
+
+        a.pen.write = full_once  # type: ignore[method-assign]
+        a.model.says(COORDINATOR, call("write_file", path="scratch/a", content="b"))
+        await a.asked(COORDINATOR, 2)
+        assert "Wrote" in a.results("write_file")[0]
+        assert (a.run / "scratch/a").read_text() == "b"
