@@ -287,8 +287,8 @@ class Agent:
             await self._stop()
         elif not folder.stop and self._wants_run():
             await self.claim()
-            await self._letters.take_in_notes(folder)  # of the last one
-            await runs.open_run(desk)
+            if await self._letters.take_in_notes(folder):  # of the last one
+                await runs.open_run(desk)
         if desk.run is None or folder.run != desk.run.name:
             return
         await self._boardwork.take_in(folder)

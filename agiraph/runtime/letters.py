@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from agiraph.core.codec import read_dropped, read_question
 from agiraph.core.codec.report import Good, Problem, Rejected
-from agiraph.core.inbox import InboxMemory, quiet_needed, take_in
+from agiraph.core.inbox import HELD_OPEN, InboxMemory, quiet_needed, take_in
 from agiraph.model.message import Message
 from agiraph.model.names import COORDINATOR, EVERYONE, HUMAN
 from agiraph.ports import Seen
@@ -66,13 +66,21 @@ class Letters:
             await self._drop(name, sight)
         await self.take_in_notes(folder)
 
-    async def take_in_notes(self, folder: Folder) -> None:
-        """What was written to the workers of the newest run, into their own inboxes."""
+    async def take_in_notes(self, folder: Folder) -> bool:
+        """What was written to the workers of the newest run, into their own inboxes.
+
+        Returns:
+            Whether nobody is just writing there: a new run leaves them behind.
+        """
         if self.desk.run is None or folder.run != self.desk.run.name:
-            return
+            return True
+        still = True
         for worker, sight in folder.notes.items():
             path = self.desk.worker_folder(worker).inbox
             await self._inbox(path, sight, worker, held_open=False, look=folder)
+            fresh = sight.seen in (Seen.GOOD, Seen.LATER) and sight.quiet < HELD_OPEN
+            still = still and not (fresh and self._intake.is_new(path, sight))
+        return still
 
     async def _inbox(
         self,

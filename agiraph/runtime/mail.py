@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import json
 from dataclasses import asdict, dataclass, replace
+from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
 from agiraph.core.codec import message_name, read_message, write_message
@@ -25,9 +26,9 @@ from agiraph.runtime.conversation import Conversation
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
-    from pathlib import PurePosixPath
 
     from agiraph.model.json import Json
+    from agiraph.ports import Reader
     from agiraph.runtime.desk import Desk
 
 
@@ -297,14 +298,20 @@ class Mailroom:
         desk = self._desk
         reader, accepted = desk.world.reader, desk.home.state / "accepted"
         found = [str(desk.home.inbox.relative_to(desk.home.path))]
-        try:
-            dropped = reader.entries(accepted / DROPPED)
-        except AgiraphError:
-            dropped = ()
-        found += [DROPPED + e.name.removesuffix(".json") for e in dropped]
-        for staff in desk.staff.values():
-            path = desk.worker_folder(staff.name).inbox
-            found.append(str(path.relative_to(desk.home.path)))
+        dropped = _names(reader, accepted / DROPPED)
+        found += [DROPPED + name.removesuffix(".json") for name in dropped]
+        return found + self._of_workers(accepted)
+
+    def _of_workers(self, accepted: PurePosixPath) -> list[str]:
+        """The inboxes of workers: of the newest run and of the one before it."""
+        reader = self._desk.world.reader
+        found = []
+        for run in _names(reader, accepted / "runs")[-2:]:
+            workers = PurePosixPath("runs") / run / "workers"
+            for worker in _names(reader, accepted / workers):
+                inbox = workers / worker / "_inbox.md"
+                if reader.entry(accepted / f"{inbox}.json") is not None:
+                    found.append(str(inbox))
         return found
 
     async def _prune(self, ids: frozenset[str]) -> None:
@@ -379,3 +386,10 @@ def _bounded(message: Message, file: str) -> Message:
 
 def _in_hand(node: Node) -> bool:
     return node.status.state.at_work or node.status.state is NodeState.HELD
+
+
+def _names(reader: Reader, folder: PurePosixPath) -> list[str]:
+    try:
+        return [entry.name for entry in reader.entries(folder)]
+    except AgiraphError:
+        return []

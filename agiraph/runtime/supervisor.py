@@ -6,7 +6,7 @@ import asyncio
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from agiraph.core import board
+from agiraph.core import board, moves
 from agiraph.core import turn as rules
 from agiraph.errors import (
     AgiraphError,
@@ -57,6 +57,8 @@ class Supervisor:
         self._talk: Conversation | None = None
         self._news: News | None = None
         self._tasks: dict[str, asyncio.Task[None]] = {}
+        # Loop -> the run whose end it was begun after.
+        self._begun_after: dict[str, str] = {}
         self._attempts: dict[str, int] = {}
         self._cleared_up = False
         self._page = StatusPage(self._desk)
@@ -154,8 +156,9 @@ class Supervisor:
                 task.cancel()
         run = self._desk.run
         if run is not None and run.state is RunState.STOPPED:
-            for task in self._tasks.values():
-                task.cancel()
+            for name, task in self._tasks.items():
+                if self._begun_after.get(name) != run.name:
+                    task.cancel()
 
     def _start(
         self, group: asyncio.TaskGroup, name: str, work: Coroutine[None, None, None]
@@ -163,6 +166,8 @@ class Supervisor:
         task = group.create_task(self._edge.guard(name, work), name=name)
         task.add_done_callback(lambda _: self._desk.bell.ring())
         self._tasks[name] = task
+        run = self._desk.run
+        self._begun_after[name] = run.name if run and not run.state.open else ""
 
     # --- the coordinator
 
@@ -178,7 +183,7 @@ class Supervisor:
             self._news = News(desk, self._talk)
             # A crash may have come between an answer's line and the note of it.
             await questions.told(desk, self._talk.delivered)
-        by_people = desk.run is not None and desk.run.state is RunState.REOPENED
+        by_people = self._goes_on_without()
         mail = desk.mail.waiting(COORDINATOR, self._talk.delivered)
         answers = questions.untold(desk, COORDINATOR)
         if mail or answers or (desk.run_open and not by_people) or desk.cut_off:
@@ -186,6 +191,14 @@ class Supervisor:
             loop = Coordinator(desk, self._talk, self._news)
             loop.tools = toolbox(desk, self._talk, loop, self._edges)
             self._start(group, COORDINATOR, loop.run())
+
+    def _goes_on_without(self) -> bool:
+        """Whether a run that people reopened needs no word of the coordinator."""
+        desk = self._desk
+        if desk.run is None or desk.run.state is not RunState.REOPENED:
+            return False
+        moving = moves.any_moves(desk.nodes, desk.hands())
+        return moving or not board.open_nodes(desk.nodes)
 
     async def _end_without_coordinator(self) -> None:
         """Where nodes are people's alone, the run ends when none is open."""
