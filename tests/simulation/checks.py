@@ -41,6 +41,8 @@ class Observer:
         """People's files are never written."""
         if "_state" in path.parts:
             return
+        if "_messages" in path.parts and name == "write" and self._tree.find(path):
+            self._notes.wrong(f"{path} is written over")
         if path.name in _PEOPLES and name in ("write", "append", "remove", "move"):
             self._notes.wrong(f"{name} on {path}, which is a person's")
 
@@ -295,8 +297,6 @@ class _Agent:
             return
         if heard.total(mark) < 1:
             self._wrong(f"{mark} was not delivered")
-        if not self._files_with(mark, r"/_messages/"):
-            self._wrong(f"the file of the message {mark} is gone")
         if letter.to in ("", "all") and heard.lead[mark] != 1:
             self._wrong(f"the coordinator heard {mark} {heard.lead[mark]} times")
         if letter.to == "" and heard.total(mark) != 1:

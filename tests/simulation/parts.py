@@ -90,7 +90,7 @@ class Parts:
     def lead(self, agent: str, run: int) -> list[Step]:
         """What the coordinator does in one run."""
         draw = self.chance(agent, "lead", run)
-        steps = [Step("write_file", {"path": "_plan.md", "content": "{mark}\n"})]
+        steps = [_append("_plan.md")]
         nodes = [f"n{number}" for number in range(draw.randint(1, 4))]
         for number, node in enumerate(nodes):
             steps.append(
@@ -306,9 +306,10 @@ class _Coordinator(_Speaker):
         self._done = _spoken(self._lines)
 
     def next(self) -> tuple[Sequence[tuple[str, Step]], str]:
-        over = any(s.name == "finish" and not s.error for s in self._done)
-        if over or not self._run:
+        if not self._run or (self._is_over() and not self._is_nudged()):
             return (), f"Noted: {_digest(self._request)}."
+        if self._is_over() or self._count("finish", error=False):
+            return self._to_the_end()
         heard = any(
             isinstance(line, UserLine) and line.sender == HUMAN
             for line in _since_answer(self._lines)
@@ -319,6 +320,20 @@ class _Coordinator(_Speaker):
         if plan:
             return plan, ""
         return self._to_the_end()
+
+    def _is_over(self) -> bool:
+        """Whether the last call that could end the run did."""
+        ends = [s for s in self._done if s.name == "finish"]
+        return bool(ends) and not ends[-1].error
+
+    def _is_nudged(self) -> bool:
+        """Whether people's own nodes need a hand, in a run that had ended."""
+        return any(
+            isinstance(line, UserLine)
+            and line.kind is Kind.NOTICE
+            and "can go on" in line.content
+            for line in _since_answer(self._lines)
+        )
 
     def _to_the_end(self) -> tuple[Sequence[tuple[str, Step]], str]:
         again = self._again()

@@ -108,6 +108,7 @@ class Person:
     rough: set[str] = field(default_factory=set)
     done: bool = False
     _count: int = 0
+    _typing: set[PurePosixPath] = field(default_factory=set)
     _runs: int = 1
     _left: int = 0
 
@@ -242,7 +243,7 @@ class Person:
     async def _echo(self, home: Home) -> None:
         head, to = self._head()
         old = self.tree.data(home.inbox)
-        if old is None:
+        if old is None or home.inbox in self._typing:
             return
         if not self._separated(home.agent):
             head, to = "", ""  # what is not kept apart may be read as one message
@@ -259,8 +260,15 @@ class Person:
 
     async def _editor(self, home: Home) -> None:
         old = self.tree.data(home.inbox)
-        if old is None or self.mine.get(home.inbox, old) != old:
+        if old is None or home.inbox in self._typing:
             return
+        self._typing.add(home.inbox)
+        try:
+            await self._type(home, old)
+        finally:
+            self._typing.discard(home.inbox)
+
+    async def _type(self, home: Home, old: bytes) -> None:
         head, to = self._head() if self._separated(home.agent) else ("", "")
         text = head + self._letter(home.agent, to)
         whole = old + self._block(home.agent, old, text)
@@ -273,7 +281,7 @@ class Person:
     async def _prune(self, home: Home) -> None:
         """Empty the inbox, once all that is in it was delivered."""
         old = self.tree.data(home.inbox)
-        if not old:
+        if not old or home.inbox in self._typing:
             return
         read = b"".join(
             file.data
@@ -450,7 +458,8 @@ class Person:
             return  # a crash took it back; it comes again
         self.answered.add(path)
         text = self._letter(home.agent, "", answer=path.stem)
-        if self.chance.random() < 0.6 or not self._separated(home.agent):
+        typing = home.inbox in self._typing or not self._separated(home.agent)
+        if self.chance.random() < 0.6 or typing:
             self.note(f"answers in {path}: {text}")
             new = re.sub(rb"(?m)^answer:.*$", b"answer: " + text.encode(), old, count=1)
             self.tree.edit(path, new)
