@@ -291,9 +291,9 @@ def test_an_edited_memory_is_noticed_within_the_run(daemon: Daemon) -> None:
     daemon.write("memory/MEMORY.md", "The door code is 4711.\n")
     open_gate(daemon, "memory", "one")
     at_gate(daemon, "memory", "two")
-    speak(daemon, "clock", [done()])
-    drop(daemon, "clock")
-    daemon.until_state("clock", "completed")
+    # What was written after it is accepted: so the look has seen MEMORY.md, too.
+    daemon.append("memory/_inbox.md", "hello\n")
+    daemon.until_event("memory", "message.sent")
     open_gate(daemon, "memory", "two")
     daemon.until_state("memory", "completed")
     assert "MEMORY.md was edited by a person" in told(daemon, "memory")
