@@ -41,9 +41,11 @@ async def test_what_a_worker_has_read_is_not_read_again_by_anyone_after_a_restar
     tmp_path: Path,
 ) -> None:
     async with inside(tmp_path) as a:
-        a.model.says(COORDINATOR, mine("n", "Alice"), to("Alice", "psst"), say("ok"))
+        a.model.says(COORDINATOR, mine("n", "Alice"))
         await a.begin()
-        await a.asked("n")
+        await a.asked("n")  # she is at work: the message is hers to read
+        a.model.says(COORDINATOR, to("Alice", "psst"), say("ok"))
+        await a.asked(COORDINATOR, 3)
         a.model.says("n", call("check_board"))
         await a.until(lambda: "psst" in a.model.heard("n"))
         a.model.says("n", publish())

@@ -57,7 +57,7 @@ if TYPE_CHECKING:
     from agiraph.runtime.desk import Desk
 
 AGENT = "a"
-PATIENCE = 8.0
+PATIENCE = 30.0
 
 
 @dataclass(frozen=True)
