@@ -107,6 +107,13 @@ class Journal:
         self.load()
         return self._intents.get(step)
 
+    def asked(self) -> list[int]:
+        """The numbers of all questions that steps have decided to ask."""
+        self.load()
+        asking = [each for each in self._intents.values() if "asked" in each]
+        numbers = [intent.get("number") for intent in asking]
+        return [number for number in numbers if isinstance(number, int)]
+
     def marked(self, step: str, what: str) -> bool:
         """Whether a step had come past a point."""
         self.load()

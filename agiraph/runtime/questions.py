@@ -25,8 +25,12 @@ TOLD = "told"
 
 
 def next_number(desk: Desk) -> int:
-    """The number of the next question; closed ones are never used again."""
-    numbers = [*desk.questions, *desk.answered, 0]
+    """The number of the next question; closed ones are never used again.
+
+    A question that somebody has decided to ask, and whose file is still to come, has
+    its number already.
+    """
+    numbers = [*desk.questions, *desk.answered, *desk.journal.asked(), 0]
     for folder in (desk.home.questions, desk.home.questions / "closed"):
         try:
             names = [entry.name for entry in desk.world.reader.entries(folder)]
@@ -50,8 +54,8 @@ async def ask(desk: Desk, question: Question) -> None:
     is_answered = desk.journal.mark_of(question.id, ANSWERED) is not None
     path = desk.home.question(question.number)
     if not is_answered:
+        desk.questions[question.number] = question  # nobody else takes its number
         await desk.world.durably(lambda: _make(desk, question))
-        desk.questions[question.number] = question
     text = f"{question.text}\n\nAnswer in `{path}` or write `{question.id}: …`."
     await desk.mail.to_outbox(question.sender, text, question.id)
     if is_answered:

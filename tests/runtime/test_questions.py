@@ -136,3 +136,17 @@ async def test_a_question_answered_a_day_ago_is_put_away(tmp_path: Path) -> None
 
         assert not (questions / "q-001.md").exists()
         assert (questions / "closed" / "q-001.md").exists()
+
+
+async def test_two_who_ask_at_the_same_moment_get_a_question_each(
+    tmp_path: Path,
+) -> None:
+    async with inside(tmp_path) as a:
+        a.model.says(COORDINATOR, node("m"), node("n"), say("ok"))
+        a.model.says("m", ask())
+        a.model.says("n", ask())
+        await a.begin()
+        await a.until(lambda: len(a.desk.questions) == 2)
+
+        assert sorted(a.desk.questions) == [1, 2]
+        assert {q.node for q in a.desk.questions.values()} == {"m", "n"}
