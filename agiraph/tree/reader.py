@@ -53,7 +53,7 @@ class DiskReader:
                 except FileNotFoundError:
                     return self._absent(path)
                 except OSError as error:
-                    return _unreadable(told(error, path))
+                    return _refused(error, path)
                 return self._judge(folder, path, found, limit, at_once=at_once)
         except NotThere:
             return self._absent(path)
@@ -251,7 +251,7 @@ class DiskReader:
         except (FileNotFoundError, BlockingIOError):
             return Sight(Seen.LATER, again=SETTLED)
         except OSError as error:
-            return _unreadable(told(error, path))
+            return _refused(error, path)
         if isinstance(data, Sight):
             return data
         sha = hashlib.sha256(data).hexdigest()
@@ -286,6 +286,12 @@ def _read_untorn(
     if stamp_of(after) != stamp_of(found) or not os.path.samestat(after, here):
         return changing
     return data if len(data) == found.st_size else changing
+
+
+def _refused(error: OSError, path: PurePosixPath) -> Sight:
+    fault = told(error, path)
+    fault.__cause__ = error
+    return _unreadable(fault)
 
 
 def _unreadable(error: AgiraphError) -> Sight:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import hashlib
 import os
@@ -404,3 +405,22 @@ def test_a_folder_is_listed_in_order_without_names_that_cannot_be_written(
     assert (top.name, top.kind) == ("", EntryKind.FOLDER)
     with pytest.raises(NotThere):
         reader.entries(PurePosixPath("bob"))
+
+
+def test_a_file_that_finds_no_descriptor_is_looked_at_later(
+    reader: DiskReader, goal: Path, clock: HandClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    goal.write_text("Do it.\n")
+    reader.look(GOAL, limit=LIMIT)
+    clock.move(60)
+    real = os.open
+
+    def refuse(path: str, *args: int, **more: int) -> int:
+        if path == "GOAL.md":
+            raise OSError(errno.EMFILE, os.strerror(errno.EMFILE))
+        return real(path, *args, **more)
+
+    with monkeypatch.context() as refusing:
+        refusing.setattr(os, "open", refuse)
+        assert reader.look(GOAL, limit=LIMIT).seen is Seen.LATER
+    assert reader.look(GOAL, limit=LIMIT).seen is Seen.GOOD
