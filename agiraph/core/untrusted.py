@@ -1,0 +1,71 @@
+"""The fence round what strangers wrote: labelled with its source, closed only by us.
+
+A page can say anything, "ignore your instructions" included. What came from it is
+shown between two marks with the same id. The id is drawn from the text and the call,
+so a replay writes the same bytes, and a page cannot hold an id that depends on every
+letter of itself; words in the page that look like a mark are made harmless besides.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from typing import Final
+
+_ID: Final = 16  # hex digits
+_LONGEST_SOURCE: Final = 500
+_MARK: Final = re.compile(
+    r'<\s*/?\s*untrusted\b[^>\n]{0,600}\bid="[0-9a-f]{16}"\s*>', re.IGNORECASE
+)
+_OPENING: Final = re.compile(r'<untrusted from="([^"\n]*)" id="([0-9a-f]{16})">\n')
+_LIKE_A_MARK: Final = re.compile(r"<(?=[\s/\\]*untrusted\b)", re.IGNORECASE)
+# What a reader does not see, but a model does: control characters, the tag block,
+# zero-width and direction marks (Unicode 16, general categories Cc and Cf).
+_UNSEEN: Final = re.compile(
+    r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u00ad\u200b\u200e\u200f\u202a-\u202e"
+    r"\u2060-\u2064\u2066-\u206f\ufeff\U000e0000-\U000e007f]"
+)
+
+
+def fence(text: str, source: str, *, seed: str = "") -> str:
+    """A stranger's text between two marks that name its source.
+
+    Args:
+        text: what came; invisible characters are left out.
+        source: the address it came from.
+        seed: what tells this call from others, such as its step id.
+    """
+    shown = _harmless(text)
+    label = _label(source)
+    whole = "\0".join((seed, label, shown)).encode("utf-8", "surrogatepass")
+    mark = hashlib.sha256(whole).hexdigest()[:_ID]
+    gap = "" if shown.endswith("\n") else "\n"
+    return (
+        f'<untrusted from="{label}" id="{mark}">\n{shown}{gap}</untrusted id="{mark}">'
+    )
+
+
+def fenced(text: str) -> bool:
+    """Whether a text carries a mark of a fence, whole or not."""
+    return _MARK.search(text) is not None
+
+
+def source_of(text: str) -> str | None:
+    """The source that a text which begins with a fence names; None where none does."""
+    found = _OPENING.match(text)
+    return None if found is None else found.group(1)
+
+
+def _harmless(text: str) -> str:
+    """The text without what is not seen, and without anything like our marks."""
+    return _LIKE_A_MARK.sub("&lt;", _UNSEEN.sub("", text))
+
+
+def _label(source: str) -> str:
+    """An address that cannot leave the quotes it is put into."""
+    kept = "".join(_quoted(one) for one in _UNSEEN.sub("", source))
+    return kept[:_LONGEST_SOURCE]
+
+
+def _quoted(one: str) -> str:
+    return f"%{ord(one):02X}" if one in '"<>\n\r\t ' else one
