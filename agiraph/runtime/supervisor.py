@@ -94,7 +94,7 @@ class Supervisor:
                 rung = desk.bell.count
         finally:
             for task in self._tasks.values():
-                task.cancel()
+                _cancel(task)
 
     async def _clear_up(self) -> None:
         """End what a dead daemon left running; ours ends its own."""
@@ -153,12 +153,12 @@ class Supervisor:
                 or node.status.attempt != self._attempts.get(name)
                 or self._desk.opening
             ):
-                task.cancel()
+                _cancel(task)
         run = self._desk.run
         if run is not None and run.state is RunState.STOPPED:
             for name, task in self._tasks.items():
                 if self._begun_after.get(name) != run.name:
-                    task.cancel()
+                    _cancel(task)
 
     def _start(
         self, group: asyncio.TaskGroup, name: str, work: Coroutine[None, None, None]
@@ -386,3 +386,9 @@ class Supervisor:
             learned = await worker.look_back()
             if learned:
                 await staffing.learn(self._desk, staff, node, learned)
+
+
+def _cancel(task: asyncio.Task[None]) -> None:
+    """Once: a second time would cut off what it does to end in order."""
+    if not task.cancelling():
+        task.cancel()
