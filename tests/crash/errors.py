@@ -60,8 +60,11 @@ class Trial:
         return f"{words} --calls {','.join(self.calls)}"
 
 
-def try_trial(trial: Trial, home: Path) -> bool:
+def try_trial(trial: Trial, home: Path, *, usual: float = USUAL) -> bool:
     """Let the disk fail for a while; whether the fault struck.
+
+    Args:
+        usual: seconds that the run may take at most where nothing fails.
 
     Raises:
         AssertionError: a promise was broken.
@@ -74,7 +77,7 @@ def try_trial(trial: Trial, home: Path) -> bool:
         daemon.begin(trial.fault(log))
         assert play.until_end(), f"the daemon ended: {daemon.told()}"
         took = time.monotonic() - begun
-        assert took < USUAL + LASTS + RESUMES, f"it took {took:.0f} s"
+        assert took < usual + LASTS + RESUMES, f"it took {took:.0f} s"
         daemon.until(lambda: _is_over(begun), "the fault is over")
         assert daemon.stop() == 0, daemon.told()
         daemon.start()  # takes away what could not be taken away

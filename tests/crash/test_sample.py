@@ -1,5 +1,6 @@
 """A sample of the crash tests; each module of this folder runs the whole of its own.
 
+The sample is the same every time; `CRASH_SEED=7 pytest tests/crash` draws another one.
 Every failure names the seed and the line that repeats it.
 """
 
@@ -24,7 +25,11 @@ from tests.crash.scenarios import ALL, BY_NAME
 if TYPE_CHECKING:
     from pathlib import Path
 
-SEED = int(os.environ.get("CRASH_SEED", random.randrange(10**6)))
+SEED = int(os.environ.get("CRASH_SEED", "1"))
+# Calls that at least one thread makes so often in the scenario `tools`: strace counts
+# for each thread alone, and the pen's threads share the work as it comes.
+SURELY_REACHED = {"write": 30, "fsync": 5, "fdatasync": 1, "mkdirat": 3, "renameat": 1}
+SLOW_MACHINE = 60.0  # seconds; how soon work goes on is measured by the full run
 
 
 @pytest.fixture
@@ -46,8 +51,8 @@ def test_a_daemon_killed_at_any_call_goes_on_where_it_was(
 def test_a_process_that_strace_kills_goes_on_too(chance: random.Random) -> None:
     if shutil.which("strace") is None:
         pytest.skip("strace is not here")
-    call = chance.choice(("fsync", "write", "rename"))
-    at = chance.randint(5, 15)
+    call = chance.choice(sorted(SURELY_REACHED))
+    at = chance.randint(1, SURELY_REACHED[call])
     point = sweep.Point(BY_NAME["tools"], at, "kill", forget=True, call=call)
     tried = sweep.try_point(point)
     assert not tried.broken, f"{point}\n{tried.broken}"
@@ -106,7 +111,7 @@ def test_a_disk_that_refuses_for_a_while_loses_nothing(
         home = tmp_path / str(number)
         home.mkdir()
         try:
-            errors.try_trial(trial, home)
+            errors.try_trial(trial, home, usual=SLOW_MACHINE)
         except AssertionError as broken:
             msg = f"{trial}\n{broken}"
             raise AssertionError(msg) from broken
