@@ -144,6 +144,8 @@ def _wrong(view: TreeView) -> Iterator[str]:
     for agent in view.agents:
         for each in agent.errors:
             yield f"{each.path}: {_whole(each.words)}"
+        if agent.fallback and agent.status not in AT_REST:
+            yield f"{agent.name}: {_whole(agent.fallback)}"
         if agent.error and not _told_before(agent):
             yield f"{agent.name}: {_whole(agent.error)}"
         for node in agent.nodes:

@@ -81,6 +81,7 @@ class AgentView:
         node_counts: state -> how many, as its status page says.
         nodes, workers: of its newest run; empty where it was not looked at in depth.
         told_run: the run that its status page is about.
+        fallback: which model is asked instead of which, and why.
     """
 
     name: str
@@ -102,6 +103,7 @@ class AgentView:
     questions: tuple[QuestionView, ...]
     errors: tuple[BadFile, ...]
     told_run: str = ""
+    fallback: str = ""
 
     @property
     def counts(self) -> dict[str, int]:
@@ -198,6 +200,7 @@ def agent(files: Files, name: str, *, deep: bool = True) -> AgentView:
         questions=tuple(open_questions(files, home)),
         errors=tuple(_errors(files, home, run)),
         told_run=words(facts, "run"),
+        fallback=words(facts, "fallback"),
     )
 
 

@@ -46,6 +46,7 @@ _SAID = {
     EventType.STAGE_STARTED: "stage {number} started {title}",
     EventType.STAGE_RECONVENED: "stage closed: {assessment}",
     EventType.STAGE_COMPLETED: "{words}",
+    EventType.MODEL_CHANGED: "{who}: {words}",
     EventType.MEMORY_WRITTEN: "{who} wrote {path}",
     EventType.MEMORY_COMPACTED: "{who} compacted its conversation",
     EventType.BUDGET_REACHED: "{words}",
@@ -73,6 +74,7 @@ _WHOLE = frozenset(
         EventType.NODE_HELD,
         EventType.NODE_FAILED,
         EventType.BUDGET_REACHED,
+        EventType.MODEL_CHANGED,
         EventType.FILE_ERROR,
         EventType.HUMAN_QUESTION,
     }

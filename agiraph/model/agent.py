@@ -170,6 +170,7 @@ class AgentStatus:
         nodes: how many nodes are in which state.
         workers: each worker's name and what it is doing.
         permissions: what a person should know of them, e.g. that there is no sandbox.
+        fallback: which model is asked instead of which, and why.
     """
 
     state: AgentState
@@ -185,3 +186,4 @@ class AgentStatus:
     nodes: tuple[tuple[str, int], ...] = ()
     workers: tuple[tuple[str, str], ...] = ()
     permissions: str = ""
+    fallback: str = ""

@@ -48,6 +48,7 @@ class EventType(Enum):
     STAGE_STARTED = "stage.started"
     STAGE_RECONVENED = "stage.reconvened"
     STAGE_COMPLETED = "stage.completed"
+    MODEL_CHANGED = "model.changed"
     MEMORY_WRITTEN = "memory.written"
     MEMORY_COMPACTED = "memory.compacted"
     BUDGET_REACHED = "budget.reached"

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Protocol
 
 from agiraph.core.limits import ANSWER_TOKENS, RETRY_FIRST, RETRY_LAST, Refused
 from agiraph.errors import Fault, ProviderFault
-from agiraph.model.conversation import Request
+from agiraph.model.conversation import Request, Stop
 from agiraph.model.event import EventType
 from agiraph.model.usage import Usage
+from agiraph.runtime import chains
 
 if TYPE_CHECKING:
     from contextlib import AbstractAsyncContextManager
@@ -28,11 +29,13 @@ class Spender:
     """Who spends.
 
     Attributes:
+        chain: the models that it may ask, in order.
         node, budget: a worker's node and the budget of its spec.
     """
 
     name: str
     where: Where
+    chain: tuple[str, ...]
     node: str | None = None
     budget: Budget | None = None
 
@@ -42,6 +45,9 @@ class Parking(Protocol):
 
     def held(self, words: str) -> AbstractAsyncContextManager[None]:
         """Held for as long as the context lasts."""
+
+    async def paid(self, usage: Usage, cost: float | None) -> None:
+        """An answer was paid for that nothing came of."""
 
 
 class Asker:
@@ -55,7 +61,10 @@ class Asker:
         self._failures = 0
 
     async def ask(self, spender: Spender) -> tuple[Answer, float | None] | None:
-        """One answer and what it cost; None when it was held and must begin anew.
+        """One answer and what it cost.
+
+        None when it must begin anew: it was held, or another model of its chain is to
+        be asked.
 
         Raises:
             ProviderFault: the request itself was refused, or does not fit.
@@ -71,11 +80,18 @@ class Asker:
             return None
         answered = await self._settled(allowed, keys, facts)
         if isinstance(answered, ProviderFault):
-            await self._faulted(answered)
+            if not self._moves_on(spender, prefix.model, answered):
+                await self._faulted(spender, answered)
             return None
         self._failures = 0
         answer, cost = answered
         await self._desk.records.usage(prefix.model, spender.where, answer.usage, cost)
+        if answer.stop is Stop.REFUSAL and not answer.calls:
+            refused = ProviderFault(Fault.REQUEST, _refused(prefix.model, answer.text))
+            if self._moves_on(spender, prefix.model, refused):
+                await self._parking.paid(answer.usage, cost)
+                return None
+        self._desk.world.setbacks.answered(prefix.model, self._loop(spender))
         return answered
 
     async def _settled(
@@ -174,7 +190,18 @@ class Asker:
 
     # --- services that fail
 
-    async def _faulted(self, fault: ProviderFault) -> None:
+    def _loop(self, spender: Spender) -> str:
+        return chains.loop_of(self._desk, spender.node)
+
+    def _moves_on(self, spender: Spender, model: str, fault: ProviderFault) -> bool:
+        """Put a model off that failed; whether its chain has another one to ask."""
+        desk, chain, loop = self._desk, spender.chain, self._loop(spender)
+        if len(chain) < 2 or model not in chain or fault.kind is Fault.CONTEXT:
+            return False
+        desk.world.setbacks.put_off(model, loop, fault, desk.world.clock)
+        return chains.seconds_left(desk, chain, loop) == 0
+
+    async def _faulted(self, spender: Spender, fault: ProviderFault) -> None:
         """Wait until it is worth another try, or let the fault out.
 
         What passes is tried again with growing pauses; what a person must mend is
@@ -188,9 +215,17 @@ class Asker:
             pause = min(RETRY_FIRST * 2**self._failures, RETRY_LAST)
             self._failures += 1
             deadline = desk.world.clock.monotonic() + (fault.retry_after or pause)
+        if len(spender.chain) > 1:
+            left = chains.seconds_left(desk, spender.chain, self._loop(spender))
+            deadline = desk.world.clock.monotonic() + left
         revision = desk.revision
         async with self._parking.held(str(fault)):
             await desk.bell.until(lambda: desk.revision != revision, deadline=deadline)
+
+
+def _refused(model: str, text: str) -> str:
+    said = f": {' '.join(text.split())}" if text.strip() else ""
+    return f"{model} refused to answer{said}"
 
 
 def _cost(answer: Answer, facts: ModelFacts) -> float | None:

@@ -245,6 +245,7 @@ class Controller:
             return
         self._world.settings = settings
         self._house.models(settings)
+        self._world.setbacks.clear()
         for seat in self._seats.values():
             seat.rest = None
             seat.agent.settings_changed()

@@ -29,7 +29,7 @@ from agiraph.model.message import Question, QuestionKind
 from agiraph.model.names import COORDINATOR, HUMAN
 from agiraph.model.run import RunState
 from agiraph.ports import Seat
-from agiraph.runtime import questions, runs
+from agiraph.runtime import chains, questions, runs
 from agiraph.runtime.asker import Asker, Spender
 from agiraph.runtime.loop import Loop
 from agiraph.runtime.mail import from_a_person
@@ -48,6 +48,7 @@ if TYPE_CHECKING:
     from agiraph.model.conversation import Answer
     from agiraph.model.node import NodeState
     from agiraph.model.tool import ToolResult
+    from agiraph.model.usage import Usage
     from agiraph.ports import Tool
     from agiraph.runtime.conversation import Conversation
     from agiraph.runtime.desk import Desk
@@ -252,6 +253,8 @@ class Coordinator:
         old, new = self._talk.prefix, for_coordinator(self._desk, self._talk)
         if old is None or not same_prefix(old, new):
             await self._talk.append(new, flush=False)
+            before, chain = old.model if old else None, chains.chain_of(self._desk)
+            await chains.tell(self._desk, self.where(), chain, before, new.model)
         if self._desk.run_open:
             await self._brief()
         for line in await self._news.lines():
@@ -308,12 +311,17 @@ class Coordinator:
 
     async def ask(self) -> Answer | None:
         """One model call."""
-        answered = await self._asker.ask(Spender(COORDINATOR, self.where()))
+        spender = Spender(COORDINATOR, self.where(), chains.chain_of(self._desk))
+        answered = await self._asker.ask(spender)
         if answered is None:
             return None
         answer, cost = answered
         self._desk.spend = self._desk.spend.plus(answer.usage, cost)
         return answer
+
+    async def paid(self, usage: Usage, cost: float | None) -> None:
+        """An answer was paid for that nothing came of."""
+        self._desk.spend = self._desk.spend.plus(usage, cost, turns=0)
 
     async def said(self, answer: Answer) -> None:
         """Nothing more: text without a call is handed on when it rests."""

@@ -9,6 +9,7 @@ from agiraph.core.brief import system_text
 from agiraph.model.agent import Mode
 from agiraph.model.conversation import SystemLine
 from agiraph.model.tool import Who
+from agiraph.runtime.chains import chain_of, chosen, loop_of
 from agiraph.tools.registry import guidance_for, specs_for
 
 if TYPE_CHECKING:
@@ -28,7 +29,7 @@ def for_coordinator(desk: Desk, talk: Conversation) -> SystemLine:
         guidance_for(spec.name for spec in specs),
         f"## Who you are (SOUL.md)\n\n{desk.soul}" if desk.soul.strip() else "",
     )
-    model = settings.model[0] if settings.model else desk.world.models.default()
+    model = chosen(desk, chain_of(desk), loop_of(desk, None))
     return SystemLine(
         ts=desk.world.stamp(),
         session=talk.session + 1,
@@ -57,7 +58,7 @@ def for_worker(
         f"## Who you are (identity.md)\n\nYou are {identity.name}{role}.\n\n"
         f"{identity.text}",
     )
-    model = model_of(desk, identity)
+    model = chosen(desk, chain_of(desk, identity), loop_of(desk, node))
     carries = talk.prefix is not None and talk.prefix.node == node
     return SystemLine(
         ts=desk.world.stamp(),
@@ -69,13 +70,6 @@ def for_worker(
         why=_changes(talk.prefix, model, content) if carries else "start",
         carries=carries,
     )
-
-
-def model_of(desk: Desk, identity: Identity) -> str:
-    """The whole name of the model that a worker thinks with."""
-    settings = desk.settings
-    chain = identity.model or settings.worker_model or settings.model
-    return chain[0] if chain else desk.world.models.default()
 
 
 def _allowed(desk: Desk, identity: Identity) -> tuple[str, ...] | None:

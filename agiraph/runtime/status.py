@@ -15,6 +15,7 @@ from agiraph.errors import AgiraphError, NotThere
 from agiraph.model.agent import AgentState, AgentStatus, Permission
 from agiraph.model.event import EventType
 from agiraph.model.names import COORDINATOR
+from agiraph.runtime import chains
 
 if TYPE_CHECKING:
     from agiraph.model.json import JsonObject
@@ -135,6 +136,7 @@ class StatusPage:
             desk.world.trouble,
             desk.hold,
             desk.settings,
+            chains.in_force(desk),
         )
 
     def _nodes(self) -> tuple[tuple[str, int], ...]:
@@ -171,6 +173,7 @@ class StatusPage:
             nodes=self._nodes(),
             workers=self._workers(),
             permissions=permissions_note(desk),
+            fallback=chains.in_force(desk),
         )
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -11,18 +10,18 @@ from agiraph import prompts
 from agiraph.core import turn as rules
 from agiraph.core.brief import diff_text, mail_text, notice, same_prefix
 from agiraph.core.limits import COUNTERS_EVERY
-from agiraph.errors import ProviderFault
 from agiraph.model.conversation import Kind, SystemLine, ToolLine, UserLine
 from agiraph.model.event import EventType
 from agiraph.model.node import NodeState
 from agiraph.model.worker import WorkerState
 from agiraph.ports import Seat
-from agiraph.runtime import questions
+from agiraph.runtime import chains, questions
 from agiraph.runtime.asker import Asker, Spender
-from agiraph.runtime.loop import Loop, as_line
+from agiraph.runtime.loop import Loop
 from agiraph.runtime.material import note_memory
 from agiraph.runtime.nodes import brief_for, room_for_refs
 from agiraph.runtime.prefixes import for_worker
+from agiraph.runtime.reflection import look_back
 from agiraph.runtime.shift import Shift
 
 if TYPE_CHECKING:
@@ -37,8 +36,6 @@ if TYPE_CHECKING:
     from agiraph.runtime.conversation import Conversation
     from agiraph.runtime.desk import Desk, Staff
     from agiraph.runtime.records import Where
-
-LOOK_BACK_SECONDS = 120.0
 
 
 class Worker:
@@ -207,9 +204,11 @@ class Worker:
             await self._settle_open()
             text = notice("[your node was assigned to you again; go on where you were]")
         else:
-            await talk.append(replace(self.prefix(), carries=False), flush=False)
+            prefix = replace(self.prefix(), carries=False)
+            await talk.append(prefix, flush=False)
+            await self._tell_model(None, prefix.model)
             await self._note_shown()
-            room = room_for_refs(desk, self.prefix().model) if self.single else None
+            room = room_for_refs(desk, prefix.model) if self.single else None
             text = brief_for(desk, self.node, self._staff, room=room)
         talk.forget_past()
         line = UserLine(desk.world.stamp(), text, Kind.BRIEF, "agiraph", (self.mark,))
@@ -230,6 +229,7 @@ class Worker:
             return False
         line = replace(self.prefix(), resumes=True, why="its node is worked on again")
         await talk.append(line, flush=False)
+        await self._tell_model(None, line.model)
         return True
 
     async def _renew(self) -> None:
@@ -237,6 +237,14 @@ class Worker:
         old, new = self._talk.prefix, self.prefix()
         if old is not None and not same_prefix(old, new):
             await self._talk.append(new, flush=False)
+            await self._tell_model(old.model, new.model)
+
+    async def _tell_model(self, before: str | None, now: str) -> None:
+        await chains.tell(self._desk, self.where(), self._chain, before, now)
+
+    @property
+    def _chain(self) -> tuple[str, ...]:
+        return chains.chain_of(self._desk, self._staff.identity)
 
     async def _settle_open(self) -> None:
         """Give results to calls that a restart cut off after their effect was there."""
@@ -315,7 +323,7 @@ class Worker:
         """One model call, on the node's account."""
         spec = self.node.spec
         answered = await self._asker.ask(
-            Spender(self.name, self.where(), self._node, spec.budget)
+            Spender(self.name, self.where(), self._chain, self._node, spec.budget)
         )
         if answered is None:
             return None
@@ -339,6 +347,10 @@ class Worker:
         else:
             desk.nodes[self._node] = replace(self.node, status=status)
             desk.bell.ring()  # a stage's contract may count turns
+
+    async def paid(self, usage: Usage, cost: float | None) -> None:
+        """An answer was paid for that nothing came of."""
+        await self._booked(usage, cost, turns=0)
 
     async def said(self, answer: Answer) -> None:
         """Count it, now that it is recorded: what was paid is on record too."""
@@ -365,40 +377,17 @@ class Worker:
         return prompts.words(nudge.value)
 
     async def look_back(self) -> str:
-        """One short text-only call after the node is complete; empty when nothing.
-
-        What it says is recorded like every other turn. It is never worth waiting
-        for: when the service is held or slow, the worker goes on without it.
-        """
-        talk, stamp = self._talk, self._desk.world.stamp
+        """What it learned, in its own words; empty when nothing."""
         mark = f"reflect:{self._node}:{self.node.status.attempt}"
-        if mark in talk.delivered:
+        if mark in self._talk.delivered:
             return ""
         await self.ready()
-        words = notice(prompts.words("reflect"))
-        line = UserLine(stamp(), words, Kind.NOTICE, "agiraph", (mark,))
-        await talk.append(line, flush=True)
+        spender = Spender(self.name, self.where(), self._chain, self._node)
         try:
-            async with asyncio.timeout(LOOK_BACK_SECONDS):
-                spender = Spender(self.name, self.where(), self._node)
-                answered = await self._asker.ask(spender)
-        except (TimeoutError, ProviderFault):
-            return ""
+            said = await look_back(self._desk, self._talk, self._asker, spender, mark)
         finally:
             self.shift.leave()
-        if answered is None:
+        if said is None:
             return ""
-        answer, cost = answered
-        await talk.append(as_line(talk, answer, stamp()), flush=False)
-        for index, call in enumerate(answer.calls):
-            refusal = ToolLine(
-                stamp(), talk.turn, index, call.id, call.name, _TEXT_ONLY, error=True
-            )
-            await talk.append(refusal, flush=False)
-        await talk.flush()
-        await self._booked(answer.usage, cost, turns=0)
-        text = answer.text.strip()
-        return "" if text.lower().rstrip(".") == "nothing" else text
-
-
-_TEXT_ONLY = "not run: only a few lines of text were asked for"
+        await self._booked(said.usage, said.cost, turns=0)
+        return said.text

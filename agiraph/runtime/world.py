@@ -10,6 +10,7 @@ from weakref import WeakSet
 from agiraph.core.room import crowded
 from agiraph.errors import DiskRefused, Full
 from agiraph.model.agent import TreeSettings
+from agiraph.runtime.setbacks import Setbacks
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -48,6 +49,7 @@ class World:
         runs: places for the runs at work at once.
         stands: is told of each agent's new state.
         heirs: which agent has taken over a record whose home is gone.
+        setbacks: models that are put off for now.
         root: the tree's folder as an absolute path, for child processes only.
     """
 
@@ -73,6 +75,7 @@ class World:
     crowded: str = ""
     suspects: frozenset[str] = frozenset()
     released: Callable[[str], None] = _nothing
+    setbacks: Setbacks = field(default_factory=Setbacks)
     bells: WeakSet[Bell] = field(default_factory=WeakSet)
     _refused: list[DiskRefused] = field(default_factory=list)
 

@@ -51,9 +51,11 @@ if TYPE_CHECKING:
     from datetime import datetime
     from pathlib import Path
 
+    from agiraph.errors import ProviderFault
     from agiraph.model.agent import AgentState
     from agiraph.model.conversation import Request
     from agiraph.model.event import Event
+    from agiraph.model.usage import Price
     from agiraph.runtime.desk import Desk
 
 AGENT = "a"
@@ -98,6 +100,9 @@ class LedModel:
         self._given: dict[str, list[Said]] = defaultdict(list)
         self._wake = asyncio.Event()
         self.window = 128_000
+        self.price: Price | None = FREE
+        self.usage = Usage(input=10, output=5)
+        self.faults: dict[str, ProviderFault] = {}
 
     def says(self, who: str, *answers: Said) -> None:
         """What a coordinator or a node says next."""
@@ -121,6 +126,8 @@ class LedModel:
         if request.lines and "Look back for a moment" in request.lines[-1].content:
             who = f"{who} looks back"
         self.requests[who].append(request)
+        if request.model in self.faults:
+            raise self.faults[request.model]
         while not self._given[who]:
             self._wake.clear()
             await self._wake.wait()
@@ -131,7 +138,7 @@ class LedModel:
             for at, (name, arguments) in enumerate(said.calls)
         )
         stop = said.stop or (Stop.TOOLS if made else Stop.END)
-        return Answer(said.text, made, stop, Usage(input=10, output=5), own={})
+        return Answer(said.text, made, stop, self.usage, own={})
 
     async def close(self) -> None:
         pass
@@ -143,7 +150,7 @@ class LedModel:
         return self
 
     def facts(self, model: str) -> ModelFacts:
-        return ModelFacts(window=self.window, longest=None, price=FREE)
+        return ModelFacts(window=self.window, longest=None, price=self.price)
 
     def table(self) -> str:
         return ""

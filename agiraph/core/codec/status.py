@@ -96,6 +96,7 @@ def write_agent_status(status: AgentStatus) -> str:
         "waiting_for": status.waiting_for,
         "error": status.error,
         "model": status.model,
+        "fallback": status.fallback,
         "last_message": status.last_message,
         "questions": list(status.questions),
         "nodes": dict(status.nodes),
@@ -169,6 +170,7 @@ def _words(title: str, summary: str, waiting_for: str, error: str) -> str:
 def _agent_words(status: AgentStatus) -> str:
     facts = [
         ("Model", status.model),
+        ("Fallback", status.fallback),
         ("Nodes", ", ".join(f"{count} {state}" for state, count in status.nodes)),
         ("Workers", ", ".join(f"{name}: {what}" for name, what in status.workers)),
         ("Last message received", status.last_message),
