@@ -123,8 +123,8 @@ class ProviderSettings:
     """One entry of `providers:` in agiraph.yaml.
 
     Attributes:
-        kind: openai or anthropic: whose protocol the server speaks.
-        wire_api: messages, responses or chat; None is the kind's default.
+        kind: openai, anthropic or gemini: whose protocol the server speaks.
+        wire_api: messages, responses, chat or gemini; None is the kind's default.
         text: whether models call tools by text there.
     """
 
@@ -143,6 +143,8 @@ class TreeSettings:
     Attributes:
         defaults: what every agent's settings start from.
         budget: for the whole tree; agent_budget: the default for each agent.
+        by_text: by `provider/model`: whether it calls tools by text, whatever its
+            provider's setting.
         prices: overrides, by `provider/model`.
     """
 
@@ -152,6 +154,7 @@ class TreeSettings:
     budget: Budget = Budget()
     agent_budget: Budget = Budget()
     providers: tuple[ProviderSettings, ...] = ()
+    by_text: tuple[tuple[str, bool], ...] = ()
     prices: tuple[tuple[str, Price], ...] = ()
     notify: tuple[JsonObject, ...] = ()
     keep: JsonObject = field(default_factory=dict)

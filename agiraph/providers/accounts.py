@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from agiraph.model.agent import ProviderSettings
 
 APP_HEADERS = {"X-OpenRouter-Title": "Agiraph"}
+_IMITATION, _VERSION = "/openai", "/v1beta"
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +24,7 @@ class Way:
     """How a provider is reached.
 
     Attributes:
-        wire: messages, responses or chat.
+        wire: messages, responses, chat or gemini.
         missing: the variable whose key is missing; "" where none is.
         at_home: whether it is the service's own address, not another server.
     """
@@ -55,16 +57,15 @@ def way_to(
         raise _wrong(name, "kind", kind, tuple(known.KINDS))
     home = usual or known.BY_NAME[kind]
     base_url, at_home = _base_url(setting, usual, home, environment)
-    wire = _wire(setting, home, at_home=at_home)
+    wire = _wire(setting, home, base_url, at_home=at_home)
     if wire not in known.WIRES:
         raise _wrong(name, "wire_api", wire, known.WIRES)
-    if wire == "messages":
-        base_url = base_url.removesuffix("/v1")
+    base_url = _root(base_url, wire, home)
     key_env = _key_env(setting, usual, home, at_home=at_home)
     key = environment.get(key_env, "").strip() if key_env else ""
     account = Account(
         provider=name,
-        sdk="anthropic" if wire == "messages" else "openai",
+        sdk=known.SDKS[wire],
         base_url=base_url,
         key=key,
         key_env=key_env,
@@ -94,12 +95,41 @@ def _base_url(
 
 
 def _wire(
-    setting: ProviderSettings | None, home: known.KnownProvider, *, at_home: bool
+    setting: ProviderSettings | None,
+    home: known.KnownProvider,
+    base_url: str,
+    *,
+    at_home: bool,
 ) -> str:
     if setting is not None and setting.wire_api:
         return setting.wire_api
+    if home.wire == "gemini":
+        # Its own protocol where the package for it is there; else the address at
+        # which it imitates OpenAI, which needs none.
+        imitated = base_url.endswith(_IMITATION) or not has_package(
+            known.SDKS["gemini"]
+        )
+        return "chat" if imitated else "gemini"
     # Few of the servers that imitate OpenAI speak Responses; all speak chat.
     return home.wire if at_home else known.KINDS[home.kind]
+
+
+def _root(base_url: str, wire: str, home: known.KnownProvider) -> str:
+    """The base URL as the package of a wire wants it."""
+    if wire == "messages":
+        return base_url.removesuffix("/v1")
+    if home.wire != "gemini":
+        return base_url
+    root = base_url.removesuffix(_IMITATION).removesuffix(_VERSION)
+    return root if wire == "gemini" else root + _VERSION + _IMITATION
+
+
+def has_package(name: str) -> bool:
+    """Whether a package is installed, without loading it."""
+    try:
+        return importlib.util.find_spec(name) is not None
+    except ModuleNotFoundError:
+        return False
 
 
 def _key_env(

@@ -1,8 +1,4 @@
-"""One account at a service: its SDK's client, and streams of events through it.
-
-The SDKs give keys, headers, base URLs and errors. Their typed path builds every
-message anew on every call; so bodies go in as bytes and events come out as text.
-"""
+"""One account at a service: bodies go out through its client, events come back."""
 
 from __future__ import annotations
 
@@ -12,7 +8,7 @@ import importlib
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from agiraph.providers import faults
+from agiraph.providers import clients, faults
 from agiraph.providers.sse import Decoder
 
 if TYPE_CHECKING:
@@ -22,7 +18,6 @@ if TYPE_CHECKING:
 
     from agiraph.providers.wire import Hearing
 
-CONNECT = 10.0
 IDLE = 120.0
 LOCAL_IDLE = 900.0  # a local model reads a long prompt before its first word
 LONGEST_CALL = 3600.0
@@ -36,7 +31,7 @@ class Account:
 
     Attributes:
         provider: its name in models' names.
-        sdk: the package: anthropic or openai.
+        sdk: the package: anthropic, openai or google.genai.
         key_env: the variable that holds the key; "" where none is needed.
         idle: seconds of silence after which an answer counts as broken.
     """
@@ -61,10 +56,9 @@ class Connection:
 
     def __init__(self, account: Account) -> None:
         self.account = account
-        # The two SDKs share their shape but no type; both are loaded late.
-        self._sdk: Any = None
+        # Loaded late; a name of the module at the top would load it at once.
         self._httpx: Any = None
-        self._client: Any = None
+        self._client: clients.Client | None = None
         self._opening = asyncio.Lock()
 
     async def converse(
@@ -75,20 +69,19 @@ class Connection:
         Raises:
             ProviderFault: the service failed, or the answer broke off.
         """
-        await self._open(service)
+        client = await self._opened(service)
         try:
             async with asyncio.timeout(LONGEST_CALL):
-                response = await self._post(path, body)
+                response = await client.post(path, body)
+                if isinstance(response, clients.Badly):
+                    raise faults.of_status(
+                        service, response.status, response.body, response.headers
+                    )
                 try:
                     await self._hear(response, hearing, service)
                 finally:
                     await response.aclose()
-        except self._sdk.APIStatusError as error:
-            response = error.response
-            raise faults.of_status(
-                service, response.status_code, response.text, response.headers
-            ) from None
-        except (self._sdk.APIConnectionError, self._httpx.TransportError) as error:
+        except (*client.unreached, self._httpx.TransportError) as error:
             raise faults.of_connection(service, error) from error
         except TimeoutError:
             minutes = LONGEST_CALL / 60
@@ -100,50 +93,29 @@ class Connection:
             await self._client.close()
             self._client = None
 
-    async def _open(self, service: faults.Service) -> None:
-        if self._client is None:
-            async with self._opening:
-                await self._open_first(service)
+    async def _opened(self, service: faults.Service) -> clients.Client:
+        async with self._opening:
+            if self._client is None:
+                self._client = await self._first(service)
+            return self._client
 
-    async def _open_first(self, service: faults.Service) -> None:
-        if self._client is not None:
-            return  # another call has done it meanwhile
+    async def _first(self, service: faults.Service) -> clients.Client:
+        account = self.account
         try:
             # Seconds of work: in a thread, so that the daemon goes on.
             self._httpx = await asyncio.to_thread(importlib.import_module, "httpx2")
-            name = self.account.sdk
-            self._sdk = await asyncio.to_thread(importlib.import_module, name)
-            self._client = await asyncio.to_thread(self._made)
+            return await asyncio.to_thread(
+                clients.opened,
+                account.sdk,
+                key=account.key or "none",
+                base_url=account.base_url,
+                idle=account.idle,
+                headers=account.headers,
+            )
         except ImportError as error:
-            raise faults.missing_package(self.account.sdk, str(error)) from error
+            raise faults.missing_package(account.sdk, str(error)) from error
         except (ValueError, TypeError, self._httpx.InvalidURL) as error:
             raise faults.of_setting(service, str(error)) from error
-
-    def _made(self) -> object:
-        account = self.account
-        settings = {
-            "api_key": account.key or "none",
-            "base_url": account.base_url,
-            "max_retries": 0,
-            "timeout": self._httpx.Timeout(account.idle, connect=CONNECT),
-            "default_headers": dict(account.headers),
-        }
-        if account.sdk == "anthropic":
-            return self._sdk.AsyncAnthropic(
-                open_telemetry={"traces": False}, **settings
-            )
-        return self._sdk.AsyncOpenAI(**settings)
-
-    async def _post(self, path: str, body: bytes) -> httpx2.Response:
-        response: httpx2.Response = await self._client.post(
-            path,
-            content=body,
-            cast_to=self._httpx.Response,
-            options={"headers": {"Accept": "text/event-stream"}},
-            stream=True,
-            stream_cls=self._sdk.AsyncStream,
-        )
-        return response
 
     async def _hear(
         self, response: httpx2.Response, hearing: Hearing, service: faults.Service

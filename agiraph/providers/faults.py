@@ -15,6 +15,7 @@ from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING
 
 from agiraph.errors import Fault, ProviderFault
+from agiraph.providers.known import EXTRAS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -162,9 +163,12 @@ def missing_key(provider: str, key_env: str) -> ProviderFault:
 
 def missing_package(package: str, why: str) -> ProviderFault:
     """The fault for an SDK that is not there or cannot be loaded."""
+    extra = EXTRAS.get(package)
+    wanted = f"'agiraph[{extra}]'" if extra else package
+    first = "Run" if extra else "Install Agiraph again, or run"
     words = (
-        f"The package {package} cannot be used: {why}. Install Agiraph again, or run "
-        f"`pip install {package}` in its environment."
+        f"The package {package} cannot be used: {why}. {first} "
+        f"`pip install {wanted}` in its environment."
     )
     return ProviderFault(Fault.SDK, words)
 

@@ -11,8 +11,16 @@ from dataclasses import dataclass
 STRONG = "strong"
 MEDIUM = "medium"
 WEAK = "weak"
-WIRES = ("messages", "responses", "chat")
-KINDS = {"anthropic": "messages", "openai": "chat"}
+WIRES = ("messages", "responses", "chat", "gemini")
+KINDS = {"anthropic": "messages", "openai": "chat", "gemini": "gemini"}
+# The package that speaks a wire, and the extra that brings it where it is one.
+SDKS = {
+    "messages": "anthropic",
+    "responses": "openai",
+    "chat": "openai",
+    "gemini": "google.genai",
+}
+EXTRAS = {"google.genai": "gemini"}
 UNKNOWN_WINDOW = 128_000
 LOCAL_WINDOW = 32_768
 
@@ -22,7 +30,7 @@ class KnownProvider:
     """A provider that is used by its name alone.
 
     Attributes:
-        kind: whose protocol it speaks: openai or anthropic.
+        kind: whose protocol it speaks: openai, anthropic or gemini.
         wire: how it is spoken to where nothing else is set.
         key_env: the variable with its key; "" where none is needed.
         url_envs: variables that replace its base URL, the first that is set.
@@ -75,9 +83,9 @@ PROVIDERS = (
     ),
     KnownProvider(
         "gemini",
-        "openai",
-        "chat",
-        "https://generativelanguage.googleapis.com/v1beta/openai",
+        "gemini",
+        "gemini",
+        "https://generativelanguage.googleapis.com",
         "GEMINI_API_KEY",
         ("GEMINI_BASE_URL",),
         "google",

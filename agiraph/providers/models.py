@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib
-import importlib.util
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -11,7 +10,7 @@ from agiraph.errors import Fault, ProviderFault
 from agiraph.model.usage import FREE
 from agiraph.ports import ModelFacts
 from agiraph.providers import faults, known, local, prices
-from agiraph.providers.accounts import way_to
+from agiraph.providers.accounts import has_package, way_to
 from agiraph.providers.connection import Connections
 from agiraph.providers.gate import PATIENCE, Gate
 from agiraph.providers.service import WireProvider
@@ -204,19 +203,28 @@ class ModelCatalog:
             return ProviderFault(Fault.REQUEST, words)
         if way.missing:
             return faults.missing_key(way.account.provider, way.missing)
-        if importlib.util.find_spec(way.account.sdk) is None:
+        if not has_package(way.account.sdk):
             return faults.missing_package(way.account.sdk, "it is not installed")
         return None
 
     def _local_models(self) -> tuple[str, ...]:
+        """What the servers on this machine offer, declared ones too."""
         found: list[str] = []
-        for provider in known.PROVIDERS:
-            if not provider.local:
-                continue
-            url = way_to(provider.name, {}, self._environment).account.base_url
-            names = self._shared.models_at(url)
-            found += [f"{provider.name}/{name}" for name in names]
+        usual = [provider.name for provider in known.PROVIDERS if provider.local]
+        for provider in dict.fromkeys([*usual, *self._declared]):
+            url = self._local_url(provider)
+            names = self._shared.models_at(url) if url else ()
+            found += [f"{provider}/{name}" for name in names]
         return tuple(found)
+
+    def _local_url(self, provider: str) -> str:
+        """Where a server of this machine is to be asked; "" where it is none."""
+        try:
+            way = way_to(provider, self._declared, self._environment)
+        except ProviderFault:
+            return ""
+        url = way.account.base_url
+        return url if way.account.sdk == "openai" and local.is_loopback(url) else ""
 
     def _named(self) -> tuple[str, ...]:
         """The models that agiraph.yaml names itself."""
@@ -261,6 +269,10 @@ def _wire(way: Way, service: faults.Service) -> Wire:
         from agiraph.providers.anthropic import MessagesWire  # noqa: PLC0415
 
         return MessagesWire(service)
+    if way.wire == "gemini":
+        from agiraph.providers.gemini import GeminiWire  # noqa: PLC0415
+
+        return GeminiWire(service)
     if way.wire == "responses":
         from agiraph.providers.openai_responses import ResponsesWire  # noqa: PLC0415
 

@@ -44,8 +44,8 @@ class Dialect:
     Attributes:
         openai: it is OpenAI itself: `max_completion_tokens` and a cache key; older
             compatible servers know only `max_tokens`.
-        openrouter: it routes to others: ask for one that takes tools, and for
-            cache marks where the model wants them.
+        openrouter: it routes to others: ask for one that takes tools, for cache marks
+            where the model wants them, and for what it cost.
     """
 
     openai: bool = False
@@ -129,7 +129,10 @@ def short_key(key: str) -> str:
 
 
 def _routed(request: Request) -> dict[str, object]:
-    extra: dict[str, object] = {"provider": {"require_parameters": True}}
+    extra: dict[str, object] = {
+        "provider": {"require_parameters": True},
+        "usage": {"include": True},  # what it cost, by its own account
+    }
     if bare(request.model).startswith("anthropic/"):
         extra["cache_control"] = {"type": "ephemeral"}
     return extra

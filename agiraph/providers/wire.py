@@ -1,4 +1,4 @@
-"""What a model's service speaks: the shape that all three wires share."""
+"""What a model's service speaks: the shape that all wires share."""
 
 from __future__ import annotations
 

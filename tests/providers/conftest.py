@@ -18,6 +18,7 @@ MODELS = {
     "messages": "anthropic/claude-sonnet-5-5",
     "chat": "openai/gpt-5.4",
     "responses": "responding/gpt-5.4",
+    "gemini": "gemini/gemini-3.8-flash",
 }
 
 

@@ -17,6 +17,7 @@ PATHS = {
     "messages": "/v1/messages",
     "chat": "/v1/chat/completions",
     "responses": "/v1/responses",
+    "gemini": "/v1beta/models/gemini-3.8-flash:generateContent",
 }
 TEXT = {"type": "text", "text": "hi"}
 USE = {"type": "tool_use", "id": "t1", "name": "look", "input": {}}
@@ -25,6 +26,11 @@ FUNCTION = {"name": "look", "arguments": "{}"}
 TOOL_CALL = {"id": "t1", "type": "function", "function": FUNCTION}
 ITEM_CALL = {"type": "function_call", "call_id": "t1"} | FUNCTION
 ITEM_OUTPUT = {"type": "function_call_output", "call_id": "t1", "output": "seen"}
+UNSIGNED = {"thoughtSignature": "skip_thought_signature_validator"}
+PART_CALL = {"functionCall": {"id": "t1", "name": "look", "args": {}}} | UNSIGNED
+ANSWERED = {"id": "t1", "name": "look", "response": {"output": "seen"}}
+PART_ANSWER = {"functionResponse": ANSWERED}
+PART = {"text": "hi"}
 SCHEMA = {"type": "object", "properties": {}}
 
 
@@ -55,6 +61,18 @@ def good(wire: str) -> dict[str, Any]:
                 {"role": "user", "content": "and?"},
             ],
         }
+    if wire == "gemini":
+        declared = {"name": "look", "description": "", "parametersJsonSchema": SCHEMA}
+        return {
+            "systemInstruction": {"parts": [copy.deepcopy(PART)]},
+            "tools": [{"functionDeclarations": [declared]}],
+            "contents": [
+                {"role": "user", "parts": [PART]},
+                {"role": "model", "parts": [PART_CALL]},
+                {"role": "user", "parts": [PART_ANSWER, PART]},
+            ],
+            "generationConfig": {"maxOutputTokens": 9},
+        }
     tool = {"type": "function", "name": "look", "parameters": SCHEMA}
     return {
         "model": "m",
@@ -67,6 +85,7 @@ def good(wire: str) -> dict[str, Any]:
 
 def post(server: ModelServer, wire: str, body: Any, **headers: str) -> httpx.Response:
     sent = {"authorization": f"Bearer {KEY}", "anthropic-version": "2026-10-21"}
+    sent["x-goog-api-key"] = KEY
     return httpx.post(
         server.base_url + PATHS[wire], json=body, headers=sent | headers, timeout=5
     )
@@ -178,6 +197,63 @@ FAULTS = [
         set_("input.3", {"type": "reasoning", "id": "r", "encrypted_content": "x"}),
         "without its required following item",
     ),
+    ("gemini", set_("colour", "red"), "Unknown name"),
+    ("gemini", set_("generationConfig.max_tokens", 9), "Unknown name"),
+    ("gemini", set_("contents", []), "at least one message"),
+    ("gemini", set_("contents.0.role", "assistant"), "valid role"),
+    ("gemini", set_("contents.0.parts", []), "must not be empty"),
+    ("gemini", set_("contents.0.parts.0", {"text": " "}), "empty text part"),
+    ("gemini", set_("contents.0.parts.0", {"words": "hi"}), "Unknown name"),
+    ("gemini", set_("contents.0.parts.0", {"thought": True}), "one initialized"),
+    (
+        "gemini",
+        set_("contents.1.parts.0.thoughtSignature", None),
+        "missing a thought_signature",
+    ),
+    (
+        "gemini",
+        set_("contents.1.parts.0.thoughtSignature", "forged"),
+        "Invalid `signature`",
+    ),
+    ("gemini", set_("contents.1.parts.0.functionCall.args", "{}"), "not an object"),
+    (
+        "gemini",
+        set_("contents.2.parts.0.functionResponse.response", "x"),
+        "not an object",
+    ),
+    ("gemini", set_("contents.2.parts", [PART]), "number of function response"),
+    ("gemini", set_("contents.1.parts", [PART]), "number of function response"),
+    (
+        "gemini",
+        set_("contents.2.parts", [PART_ANSWER, PART_ANSWER]),
+        "number of function response",
+    ),
+    (
+        "gemini",
+        set_("contents.2.parts.0.functionResponse.name", "see"),
+        "does not match the function call",
+    ),
+    (
+        "gemini",
+        set_("contents.2.parts.0.functionResponse.id", "t2"),
+        "does not match the function call",
+    ),
+    (
+        "gemini",
+        set_("contents.3", {"role": "user", "parts": [PART]}),
+        "must alternate",
+    ),
+    ("gemini", set_("contents.2", None), "end with a user role"),
+    (
+        "gemini",
+        set_("tools.0.functionDeclarations.0.name", "1 look"),
+        "Invalid function name",
+    ),
+    (
+        "gemini",
+        set_("tools.0.functionDeclarations.0.parametersJsonSchema", {}),
+        "must be object",
+    ),
 ]
 
 
@@ -207,8 +283,9 @@ def test_what_the_service_refuses_is_refused(
 @pytest.mark.parametrize("wire", sorted(PATHS))
 def test_a_wrong_key_is_refused(wire: str) -> None:
     with ModelServer(lambda _: "never") as server:
-        answer = post(server, wire, good(wire), authorization="Bearer wrong")
-    assert answer.status_code == 401
+        wrong = {"authorization": "Bearer wrong", "x-goog-api-key": "wrong"}
+        answer = post(server, wire, good(wire), **wrong)
+    assert answer.status_code == (400 if wire == "gemini" else 401)
     assert server.refusals
 
 
@@ -221,6 +298,7 @@ def test_without_the_version_header_messages_are_refused() -> None:
 
 
 LISTS = {"messages": "messages", "chat": "messages", "responses": "input"}
+LISTS["gemini"] = "contents"
 CHANGES = {
     "messages": [
         set_("system.0.text", "be bad"),
@@ -237,6 +315,11 @@ CHANGES = {
         set_("tools.0.description", "other"),
         set_("input.2.output", "another"),
     ],
+    "gemini": [
+        set_("systemInstruction.parts.0.text", "be bad"),
+        set_("tools.0.functionDeclarations.0.description", "other"),
+        set_("contents.2.parts.0.functionResponse.response.output", "another"),
+    ],
 }
 
 
@@ -246,6 +329,10 @@ def grown(wire: str, *, thinking: bool = False) -> dict[str, Any]:
     answers: dict[str, Any] = {"role": "assistant", "content": "hello"}
     if wire == "messages":
         answers["content"] = [TEXT | {"text": "hello"}]
+    if wire == "gemini":
+        more = [{"role": "model", "parts": [{"text": "hello"}]}]
+        body["contents"] += [*more, {"role": "user", "parts": [PART]}]
+        return body
     body[LISTS[wire]] += [answers, {"role": "user", "content": "go on"}]
     return body
 

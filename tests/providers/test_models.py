@@ -12,7 +12,7 @@ from agiraph.providers import known, local
 from agiraph.providers.accounts import way_to
 from agiraph.providers.models import ModelCatalog
 from tests.support.clock import HandClock
-from tests.support.model_server import ModelServer
+from tests.support.model_server import KEY, ModelServer, say
 from tests.support.talk import Talk
 
 NOWHERE = {
@@ -77,6 +77,43 @@ async def test_without_keys_a_local_server_that_answers_is_the_default():
     assert server.requests[0].wire == "chat"
     assert "max_tokens" in server.requests[0].body
     assert "`ollama/small`: free" in models.table()
+
+
+async def test_openrouter_is_asked_for_tools_and_says_what_it_cost():
+    used = {"input": 7, "output": 11, "cache_read": 0, "cost": 0.00125}
+    model = "openrouter/anthropic/claude-sonnet-5.5"
+    with ModelServer(lambda _: say("hi", usage=used)) as server:
+        models = catalog(
+            OPENROUTER_API_KEY=KEY, OPENROUTER_BASE_URL=f"{server.base_url}/v1"
+        )
+        answer = await Talk(models.provider(model), model).ask("hi")
+        await models.close()
+    assert server.refusals == []
+    assert answer.cost_usd == 0.00125
+    body = server.requests[0].body
+    assert body["model"] == "anthropic/claude-sonnet-5.5"
+    assert body["provider"] == {"require_parameters": True}
+    assert body["usage"] == {"include": True}
+    assert body["cache_control"] == {"type": "ephemeral"}
+
+
+@pytest.mark.parametrize("name", ["ollama", "lmstudio", "llamacpp"])
+async def test_a_local_server_is_found_by_its_usual_name(name):
+    with ModelServer(lambda _: "hi", key=None, models=("small",)) as server:
+        models = catalog(**{f"{name.upper()}_HOST": server.base_url})
+        assert f"`{name}/small`: free" in models.table()
+        assert models.default() == f"{name}/small"
+        answer = await Talk(models.provider(f"{name}/small"), f"{name}/small").ask("?")
+        await models.close()
+    assert answer.text == "hi"
+
+
+async def test_the_models_of_a_declared_server_on_this_machine_are_found():
+    with ModelServer(lambda _: "hi", key=None, models=("big", "small")) as server:
+        models = catalog(declared(base_url=server.openai_url))
+        assert "`mine/big`: price unknown" in models.table()
+        rows = {row.model: row for row in models.rows()}
+    assert rows["mine/small"].usable
 
 
 @pytest.mark.parametrize(

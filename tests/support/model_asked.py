@@ -46,7 +46,7 @@ class Asked:
 
     Attributes:
         number: counted over all requests of the server, from 1.
-        wire: messages, chat or responses.
+        wire: messages, chat, responses or gemini.
         body: the JSON as it came; raw: its bytes.
         refused: why the server refused it; "" where it did not.
     """
@@ -66,7 +66,8 @@ class Asked:
     @property
     def messages(self) -> list[dict[str, Any]]:
         """The list that grows, in the wire's own form, without the system prompt."""
-        found = self.body.get("input" if self.wire == "responses" else "messages")
+        key = {"responses": "input", "gemini": "contents"}.get(self.wire, "messages")
+        found = self.body.get(key)
         listed = found if isinstance(found, list) else []
         return [m for m in listed if m.get("role") not in ("system", "developer")]
 
@@ -77,6 +78,8 @@ class Asked:
             return _text(self.body.get("system", ""))
         if self.wire == "responses":
             return str(self.body.get("instructions") or "")
+        if self.wire == "gemini":
+            return _text(self.body.get("systemInstruction", {}).get("parts"))
         roles = ("system", "developer")
         found = [m for m in self.body.get("messages", []) if m.get("role") in roles]
         return "\n\n".join(_text(message.get("content")) for message in found)
@@ -85,11 +88,20 @@ class Asked:
     def tools(self) -> dict[str, dict[str, Any]]:
         """The tools: name -> JSON Schema of the arguments."""
         found = {}
-        for tool in self.body.get("tools") or []:
+        for tool in self.declared:
             inner = tool.get("function", tool)
-            schema = inner.get("parameters") or inner.get("input_schema") or {}
-            found[str(inner.get("name"))] = schema
+            keys = ("parameters", "input_schema", "parametersJsonSchema")
+            schemas = (inner[key] for key in keys if inner.get(key))
+            found[str(inner.get("name"))] = next(schemas, {})
         return found
+
+    @property
+    def declared(self) -> list[dict[str, Any]]:
+        """The tools in the wire's own form, one by one."""
+        listed = self.body.get("tools") or []
+        if self.wire != "gemini":
+            return listed
+        return [one for group in listed for one in group["functionDeclarations"]]
 
     @cached_property
     def turns(self) -> list[Turn]:
@@ -105,7 +117,7 @@ class Asked:
             turn.calls += calls
             names |= {one.id: one.name for one in calls}
             turn.results += [
-                Result(r.id, names.get(r.id, ""), r.text, r.error) for r in results
+                Result(r.id, names.get(r.id, r.name), r.text, r.error) for r in results
             ]
         return turns
 
@@ -198,6 +210,8 @@ def _read(
     """Role, text, calls and results of one message or item."""
     if wire == "responses":
         return _read_item(message)
+    if wire == "gemini":
+        return _read_content(message)
     content = message.get("content")
     if wire == "chat":
         if message.get("role") == "tool":
@@ -235,6 +249,26 @@ def _read_item(item: dict[str, Any]) -> tuple[str, str, list[Called], list[Resul
     if kind == "message":
         return str(item.get("role")), _text(item.get("content")), [], []
     return "assistant", "", [], []
+
+
+def _read_content(
+    content: dict[str, Any],
+) -> tuple[str, str, list[Called], list[Result]]:
+    parts = content.get("parts") or []
+    role = "assistant" if content.get("role") == "model" else "user"
+    text = _text([part for part in parts if not part.get("thought")])
+    calls, results = [], []
+    for number, part in enumerate(parts):
+        called, answered = part.get("functionCall"), part.get("functionResponse")
+        if called:
+            ident = called.get("id") or f"{called['name']}#{number}"
+            calls.append(Called(ident, called["name"], _object(called.get("args"))))
+        if answered:
+            said = answered["response"]
+            text_ = str(said.get("output", said.get("error")))
+            ident = answered.get("id") or f"{answered['name']}#{number}"
+            results.append(Result(ident, answered["name"], text_, "error" in said))
+    return role, text, calls, results
 
 
 def _object(written: Any) -> dict[str, Any]:

@@ -1,21 +1,24 @@
-"""How each wire of the model server says a reply: as a stream, or as one body."""
+"""How each wire of the model server says a reply: as a stream, or as one body.
+
+Gemini's is in `model_gemini`.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any
 
+from tests.support.model_gemini import gemini_events, joined_chunks
 from tests.support.model_replies import (
     Block,
     Call,
+    Event,
     Reply,
+    Said,
     Say,
     halves,
     stop_of,
     written,
 )
-
-Event: TypeAlias = tuple[str, dict[str, Any] | str]
 
 
 def events(wire: str, reply: Reply, said: Said) -> list[Event]:
@@ -24,6 +27,7 @@ def events(wire: str, reply: Reply, said: Said) -> list[Event]:
         "messages": messages_events,
         "chat": chat_events,
         "responses": responses_events,
+        "gemini": gemini_events,
     }[wire](reply, said)
     if reply.error is not None:
         kind, message = reply.error
@@ -32,26 +36,11 @@ def events(wire: str, reply: Reply, said: Said) -> list[Event]:
         error = {"type": kind, "code": kind, "message": message}
         if wire == "messages":
             made.append(("error", {"type": "error", "error": error}))
-        elif wire == "chat":
+        elif wire in ("chat", "gemini"):
             made.append(("", {"error": error}))
         else:
             made.append(("error", error | {"type": "error"}))
     return made
-
-
-@dataclass(frozen=True)
-class Said:
-    """What a reply needs beside its parts.
-
-    Attributes:
-        bond: stands for the conversation so far; what thinking is signed with.
-    """
-
-    id: str
-    model: str
-    bond: str
-    thinking: bool
-    usage: dict[str, int]
 
 
 def messages_events(reply: Reply, said: Said) -> list[Event]:
@@ -170,7 +159,9 @@ def _openai_usage(said: Said, *, chat: bool) -> dict[str, Any]:
     entry = usage["input"] + usage["cache_read"] + usage["cache_write"]
     details = {"cached_tokens": usage["cache_read"]}
     details["cache_write_tokens"] = usage["cache_write"]
-    total = {"total_tokens": entry + usage["output"]}
+    total: dict[str, Any] = {"total_tokens": entry + usage["output"]}
+    if "cost" in usage:
+        total["cost"] = usage["cost"]
     if chat:
         return {
             "prompt_tokens": entry,
@@ -260,6 +251,8 @@ def _responses_items(reply: Reply, said: Said) -> list[dict[str, Any]]:
 def unstreamed(wire: str, reply: Reply, said: Said) -> dict[str, Any]:
     """The same answer as one body, for clients that do not stream."""
     made = events(wire, reply, said)
+    if wire == "gemini":
+        return joined_chunks(made)
     if wire == "responses":
         return dict(made[-1][1]["response"])  # type: ignore[index]
     if wire == "chat":
@@ -280,7 +273,12 @@ def unstreamed(wire: str, reply: Reply, said: Said) -> dict[str, Any]:
         choice = {"index": 0, "message": message, "finish_reason": finish}
         body = _chunk(said) | {"object": "chat.completion", "choices": [choice]}
         return body | {"usage": _openai_usage(said, chat=True)}
-    message = dict(made[0][1]["message"])  # type: ignore[index]
+    return _unstreamed_message(reply, said, dict(made[0][1]["message"]))  # type: ignore[index]
+
+
+def _unstreamed_message(
+    reply: Reply, said: Said, message: dict[str, Any]
+) -> dict[str, Any]:
     content = []
     for start, deltas in _messages_blocks(reply, said):
         block = dict(start)

@@ -12,6 +12,10 @@ if TYPE_CHECKING:
     from tests.support.model_asked import Asked
 
 
+# What Gemini takes for calls that it did not make itself.
+UNSIGNED = "skip_thought_signature_validator"
+
+
 class Refused(Exception):
     """The request is one that the service would refuse with 400."""
 
@@ -36,7 +40,7 @@ def answer_starts(asked: Asked) -> list[int]:
     previous = False
     for index, message in enumerate(asked.messages):
         kind = message.get("type", "message")
-        mine = message.get("role") == "assistant" or kind in (
+        mine = message.get("role") in ("assistant", "model") or kind in (
             "reasoning",
             "function_call",
         )
@@ -63,6 +67,11 @@ def check_bonds(asked: Asked, signed: set[str]) -> None:
 
 def _signatures(asked: Asked, start: int) -> Iterator[str]:
     if asked.wire == "chat":
+        return
+    if asked.wire == "gemini":
+        for part in asked.messages[start]["parts"]:
+            if part.get("thoughtSignature", UNSIGNED) != UNSIGNED:
+                yield part["thoughtSignature"]
         return
     if asked.wire == "responses":
         item = asked.messages[start]

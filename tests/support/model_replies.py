@@ -41,7 +41,8 @@ class Reply:
     Attributes:
         stop: in the words of the Messages wire: end_turn, tool_use, max_tokens …;
             "" is what the parts imply.
-        usage: input, output, cache_read, cache_write; made up where it is None.
+        usage: input, output, cache_read, cache_write, and cost where the service
+            names it; made up where it is None.
         delay: seconds before the first byte.
         cut: how many events are sent before the connection is closed; None is all.
         spoil: number of the event whose data is cut in half; None is none.
@@ -50,7 +51,7 @@ class Reply:
 
     parts: tuple[Part, ...]
     stop: str = ""
-    usage: dict[str, int] | None = None
+    usage: dict[str, float] | None = None
     delay: float = 0.0
     cut: int | None = None
     spoil: int | None = None
@@ -78,6 +79,24 @@ class Hang:
 
 Answered: TypeAlias = Reply | Failure | Hang
 Scripted: TypeAlias = "Answered | Part | str | list[Part | str]"
+
+
+@dataclass(frozen=True)
+class Said:
+    """What a reply needs beside its parts.
+
+    Attributes:
+        bond: stands for the conversation so far; what thinking is signed with.
+    """
+
+    id: str
+    model: str
+    bond: str
+    thinking: bool
+    usage: dict[str, Any]
+
+
+Event: TypeAlias = tuple[str, dict[str, Any] | str]
 
 
 def say(text: str, *calls: Call, **how: Any) -> Reply:
@@ -170,6 +189,10 @@ def failure_body(wire: str, failure: Failure) -> dict[str, Any]:
     error: dict[str, Any] = {"type": kind, "message": failure.message}
     if wire == "messages":
         return {"type": "error", "error": error, "request_id": "req_test"}
+    if wire == "gemini":
+        about = {"code": failure.status, "message": failure.message, "status": kind}
+        details = [{"reason": failure.code}] if failure.code else []
+        return {"error": about | {"details": details}}
     return {"error": error | {"param": None, "code": failure.code}}
 
 

@@ -7,6 +7,8 @@ import json
 import re
 from typing import TYPE_CHECKING, Any
 
+from tests.support.model_gemini import FIELDS as GEMINI_FIELDS
+from tests.support.model_gemini import check_declared, check_gemini
 from tests.support.model_growth import Refused, check_bonds
 
 if TYPE_CHECKING:
@@ -36,6 +38,7 @@ _FIELDS = {
     text truncation metadata user service_tier previous_response_id
     safety_identifier stream_options
     """,
+    "gemini": GEMINI_FIELDS,
 }
 
 
@@ -50,7 +53,10 @@ def check(asked: Asked, *, signed: set[str]) -> None:
         raise Refused("We could not parse the JSON body of your request.")
     if asked.wire == "messages" and "anthropic-version" not in asked.headers:
         raise Refused("anthropic-version: header is required")
+    routed = "x-openrouter-title" in asked.headers
     for name in asked.body:
+        if routed and name in ("provider", "usage", "cache_control"):
+            continue
         if name not in _FIELDS[asked.wire].split():
             raise Refused(_unknown(asked.wire, name))
     if not asked.model:
@@ -58,7 +64,12 @@ def check(asked: Asked, *, signed: set[str]) -> None:
     if not asked.messages:
         raise Refused("messages: at least one message is required")
     _check_tools(asked)
-    {"messages": _messages, "chat": _chat, "responses": _responses}[asked.wire](asked)
+    {
+        "messages": _messages,
+        "chat": _chat,
+        "responses": _responses,
+        "gemini": check_gemini,
+    }[asked.wire](asked)
     check_bonds(asked, signed)
 
 
@@ -67,10 +78,14 @@ def _unknown(wire: str, name: str) -> str:
         "messages": f"{name}: Extra inputs are not permitted",
         "chat": f"Unrecognized request argument supplied: {name}",
         "responses": f"Unknown parameter: '{name}'.",
+        "gemini": f'Invalid JSON payload received. Unknown name "{name}"',
     }[wire]
 
 
 def _check_tools(asked: Asked) -> None:
+    if asked.wire == "gemini":
+        check_declared(asked)
+        return
     names = []
     for tool in asked.body.get("tools") or []:
         inner = tool.get("function", {}) if asked.wire == "chat" else tool

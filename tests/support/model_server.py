@@ -1,4 +1,6 @@
-"""A strict model server on loopback, for tests: Messages, Chat Completions, Responses.
+"""A strict model server on loopback, for tests; it speaks all four wires.
+
+Messages, Chat Completions, Responses and Gemini's generateContent.
 
 ```python
 def script(asked: Asked) -> Scripted:
@@ -24,12 +26,13 @@ from __future__ import annotations
 import asyncio
 import inspect
 import json
+import re
 import threading
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any, Self
 
 from tests.support.model_asked import Asked, Called, Result
-from tests.support.model_events import Said, events, unstreamed
+from tests.support.model_events import events, unstreamed
 from tests.support.model_growth import Refused, before_last_answer, bond
 from tests.support.model_replies import (
     Block,
@@ -37,6 +40,7 @@ from tests.support.model_replies import (
     Failure,
     Hang,
     Reply,
+    Said,
     Scripted,
     broken_call,
     call,
@@ -84,6 +88,9 @@ _WIRES = {
     "/v1/chat/completions": "chat",
     "/v1/responses": "responses",
 }
+_GENERATES = re.compile(
+    r"/v1beta/models/([^/:]+):(generateContent|streamGenerateContent)(?:\?alt=sse)?"
+)
 _BYTES_A_TOKEN = 4
 
 
@@ -148,12 +155,14 @@ class ModelServer:
         return f"{self.base_url}/v1"
 
     def environment(self) -> dict[str, str]:
-        """Keys and base URLs for both services."""
+        """Keys and base URLs for all services."""
         return {
             "ANTHROPIC_API_KEY": self.key or KEY,
             "ANTHROPIC_BASE_URL": self.base_url,
             "OPENAI_API_KEY": self.key or KEY,
             "OPENAI_BASE_URL": self.openai_url,
+            "GEMINI_API_KEY": self.key or KEY,
+            "GEMINI_BASE_URL": self.base_url,
         }
 
     def asked_by(self, who: str) -> list[Asked]:
@@ -245,7 +254,8 @@ class ModelServer:
         if method == "GET" and path == "/v1/models":
             data = [{"id": name, "object": "model"} for name in self.models]
             return await _send(writer, 200, {"object": "list", "data": data})
-        wire = _WIRES.get(path)
+        generates = _GENERATES.fullmatch(path)
+        wire = "gemini" if generates else _WIRES.get(path)
         if method != "POST" or wire is None:
             failure = Failure(404, "not_found_error", f"no route {method} {path}")
             return await _send(writer, 404, failure_body("chat", failure))
@@ -253,6 +263,10 @@ class ModelServer:
             body = json.loads(raw)
         except ValueError:
             body = {}
+        if generates and isinstance(body, dict):
+            # The other wires name the model and the wish for a stream in the body.
+            streams = generates[2] == "streamGenerateContent"
+            body |= {"model": generates[1], "stream": streams}
         asked = Asked(len(self.requests) + 1, wire, path, headers, raw, body)
         self.requests.append(asked)
         failure = self._refusal(asked)
@@ -264,6 +278,8 @@ class ModelServer:
 
     def _refusal(self, asked: Asked) -> Failure | None:
         if not self._let_in(asked):
+            if asked.wire == "gemini":
+                return Failure(400, "INVALID_ARGUMENT", "API key not valid.")
             kind = "authentication_error"
             words = "invalid x-api-key" if asked.wire == "messages" else ""
             words = words or "Incorrect API key provided"
@@ -272,7 +288,8 @@ class ModelServer:
             check(asked, signed=self._signed)
             self._check_growth(asked)
         except Refused as why:
-            return Failure(400, "invalid_request_error", str(why))
+            kind = "INVALID_ARGUMENT" if asked.wire == "gemini" else ""
+            return Failure(400, kind or "invalid_request_error", str(why))
         except (KeyError, TypeError, AttributeError, ValueError) as error:
             return Failure(400, "invalid_request_error", f"malformed: {error!r}")
         return None
@@ -280,6 +297,8 @@ class ModelServer:
     def _let_in(self, asked: Asked) -> bool:
         if self.key is None:
             return True
+        if asked.wire == "gemini":
+            return asked.headers.get("x-goog-api-key") == self.key
         if asked.wire == "messages" and "x-api-key" in asked.headers:
             return asked.headers["x-api-key"] == self.key
         return asked.headers.get("authorization") == f"Bearer {self.key}"

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 _ZONE = re.compile(r"[A-Za-z0-9_+-]{1,40}(/[A-Za-z0-9_+-]{1,40}){0,3}")
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _KEY_LIKE = re.compile(r"sk-|[A-Za-z0-9_-]{33,}")
+_KINDS = ("openai", "anthropic", "gemini")
 _ELSEWHERE = {"run": "; it belongs in an agent's GOAL.md"}
 
 
@@ -38,6 +39,7 @@ def read_tree_settings(text: str) -> Good[TreeSettings] | Rejected:
         budget=top.get("budget", budget_over(Budget()), given.budget),
         agent_budget=agent_budget,
         providers=top.get("providers", _providers, given.providers),
+        by_text=top.get("models", _by_text, given.by_text),
         prices=top.get("prices", _prices, given.prices),
         notify=top.get("notify", kinds.many(_notice), given.notify),
         keep=top.get("keep", _keep, given.keep),
@@ -69,11 +71,11 @@ def _providers(place: Place) -> tuple[ProviderSettings, ...]:
 def _provider(place: Place) -> ProviderSettings:
     keys = Section.at(place)
     named = place.key.rpartition(".")[2]
-    default = "anthropic" if named == "anthropic" else "openai"
-    wire = kinds.one_of("messages", "responses", "chat")
+    default = named if named in _KINDS else "openai"
+    wire = kinds.one_of("messages", "responses", "chat", "gemini")
     provider = ProviderSettings(
         name=named,
-        kind=keys.get("kind", kinds.one_of("openai", "anthropic"), default),
+        kind=keys.get("kind", kinds.one_of(*_KINDS), default),
         base_url=keys.get("base_url", _address, None),
         api_key_env=keys.get("api_key_env", _variable, None),
         wire_api=keys.get("wire_api", wire, None),
@@ -82,6 +84,18 @@ def _provider(place: Place) -> ProviderSettings:
     keys.get("api_key", _no_key, "")
     keys.close()
     return provider
+
+
+def _by_text(place: Place) -> tuple[tuple[str, bool], ...]:
+    found = [(name, each.read(_model)) for name, each in Section.at(place).others()]
+    return tuple((name, text) for name, text in found if text is not None)
+
+
+def _model(place: Place) -> bool | None:
+    keys = Section.at(place)
+    text = keys.get("text", kinds.flag, None)
+    keys.close()
+    return text
 
 
 def _address(place: Place) -> str:

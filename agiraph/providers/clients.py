@@ -1,0 +1,164 @@
+"""The SDKs' clients behind one shape: bytes in, an open response out.
+
+The SDKs give keys, headers, base URLs and errors. Their typed path builds every
+message anew on every call; so bodies go in as bytes and events come out as text.
+"""
+
+from __future__ import annotations
+
+import importlib
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Protocol
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    import httpx2
+
+CONNECT = 10.0
+GENAI = "google.genai"
+
+
+@dataclass(frozen=True, slots=True)
+class Badly:
+    """An answer with an error status."""
+
+    status: int
+    body: str
+    headers: Mapping[str, str]
+
+
+class Client(Protocol):
+    """One SDK's client for one account. May not retry."""
+
+    async def post(self, path: str, body: bytes) -> httpx2.Response | Badly:
+        """Post a body, and give back the response with its stream still unread.
+
+        Raises:
+            Exception: one of `unreached`: no answer came.
+        """
+
+    @property
+    def unreached(self) -> tuple[type[Exception], ...]:
+        """What is raised when the service cannot be reached or falls silent."""
+
+    async def close(self) -> None:
+        """Let go of the connections."""
+
+
+def opened(
+    sdk: str, *, key: str, base_url: str, idle: float, headers: Mapping[str, str]
+) -> Client:
+    """The client of an SDK; loads it, which takes seconds.
+
+    Raises:
+        ImportError: it is not there, or not one that this can use.
+        ValueError, TypeError: it does not accept the account as it is set.
+    """
+    module = importlib.import_module(sdk)
+    if sdk == GENAI:
+        return GenaiClient(module, key, base_url, idle)
+    return StainlessClient(module, key, base_url, idle, headers)
+
+
+class StainlessClient:
+    """The clients of openai and anthropic, which share their shape but no type."""
+
+    def __init__(
+        self,
+        sdk: Any,
+        key: str,
+        base_url: str,
+        idle: float,
+        headers: Mapping[str, str],
+    ) -> None:
+        self._sdk = sdk
+        self._httpx: Any = importlib.import_module("httpx2")
+        more = {}
+        make = getattr(sdk, "AsyncOpenAI", None)
+        if sdk.__name__ == "anthropic":
+            make, more = sdk.AsyncAnthropic, {"open_telemetry": {"traces": False}}
+        self._client: Any = make(  # type: ignore[misc]  # one of the two is there
+            api_key=key,
+            base_url=base_url,
+            max_retries=0,
+            timeout=self._httpx.Timeout(idle, connect=CONNECT),
+            default_headers=dict(headers),
+            **more,
+        )
+
+    async def post(self, path: str, body: bytes) -> httpx2.Response | Badly:
+        """See `Client`."""
+        try:
+            response: httpx2.Response = await self._client.post(
+                path,
+                content=body,
+                cast_to=self._httpx.Response,
+                options={"headers": {"Accept": "text/event-stream"}},
+                stream=True,
+                stream_cls=self._sdk.AsyncStream,
+            )
+        except self._sdk.APIStatusError as error:
+            got = error.response
+            return Badly(got.status_code, got.text, got.headers)
+        return response
+
+    @property
+    def unreached(self) -> tuple[type[Exception], ...]:
+        """See `Client`."""
+        return (self._sdk.APIConnectionError, self._httpx.TransportError)
+
+    async def close(self) -> None:
+        """See `Client`."""
+        await self._client.close()
+
+
+class GenaiClient:
+    """The client of google-genai.
+
+    It has no public way to post a body as it is; its own requests are made of the two
+    steps used here, which tests with the real package hold on to.
+    """
+
+    def __init__(self, sdk: Any, key: str, base_url: str, idle: float) -> None:
+        self._httpx: Any = importlib.import_module("httpx2")
+        self._errors = importlib.import_module("google.genai.errors")
+        self._timeout = self._httpx.Timeout(idle, connect=CONNECT)
+        self._http: Any = self._httpx.AsyncClient(timeout=self._timeout)
+        client = sdk.Client(
+            vertexai=False,
+            api_key=key,
+            http_options=sdk.types.HttpOptions(
+                base_url=base_url,
+                api_version="v1beta",
+                httpx_async_client=self._http,
+            ),
+        )
+        self._api: Any = client._api_client  # noqa: SLF001 - see the class
+        for step in ("_build_request", "_async_request_once"):
+            if not hasattr(self._api, step):
+                msg = f"google-genai {sdk.__version__} lacks {step}; take 3.x"
+                raise ImportError(msg)
+
+    async def post(self, path: str, body: bytes) -> httpx2.Response | Badly:
+        """See `Client`."""
+        request = self._api._build_request("post", path, {})  # noqa: SLF001
+        request.data, request.timeout = body, self._timeout
+        try:
+            made = await self._api._async_request_once(  # noqa: SLF001
+                request, stream=True, implicit_retry=False
+            )
+        except self._errors.APIError as error:
+            got = error.response
+            return Badly(error.code, got.text, got.headers)
+        response: httpx2.Response = made.response_stream
+        return response
+
+    @property
+    def unreached(self) -> tuple[type[Exception], ...]:
+        """See `Client`."""
+        return (self._httpx.TransportError,)
+
+    async def close(self) -> None:
+        """See `Client`."""
+        await self._http.aclose()
