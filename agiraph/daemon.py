@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from agiraph import __version__
 from agiraph.clock import SystemClock
+from agiraph.core import limits
 from agiraph.model.agent import AgentState, TreeSettings
 from agiraph.model.layout import MACHINE
 from agiraph.providers.models import ModelCatalog
@@ -48,6 +49,7 @@ DONE, FAILED, BAD_TREE, HELD, WAITS, INTERRUPTED = 0, 1, 4, 6, 8, 130
 # Set to 1: look through the tree instead of being told, as in a folder that a virtual
 # machine shares.
 POLLING = "AGIRAPH_POLLING"
+FOREGROUND = "AGIRAPH_FOREGROUND"
 
 # Seconds for which a call is tried again in silence; then the work shows as held, with
 # the reason, and is tried again at a slower pace.
@@ -138,6 +140,9 @@ class Daemon:
             say=self._said,
             remark=self._voice.remark,
             trace=self._trace,
+            foreground=_seconds(
+                environment.get(FOREGROUND), otherwise=limits.FOREGROUND
+            ),
             root=self._root,
             stands=self._stands,
             suspects=self._starts.held,
@@ -242,3 +247,11 @@ def serve(
     with TreeLock.take(root, version=__version__, since=SystemClock().now()):
         daemon = Daemon(root, log_format=log_format, only=only, until_done=until_done)
         return asyncio.run(daemon.main())
+
+
+def _seconds(said: str | None, *, otherwise: float) -> float:
+    """What a variable of the environment says; anything but a number counts not."""
+    try:
+        return float(said or otherwise)
+    except ValueError:
+        return otherwise

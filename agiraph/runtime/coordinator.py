@@ -357,6 +357,8 @@ class Coordinator:
         desk = self._desk
         if not desk.run_open or desk.is_paused or desk.held or desk.questions:
             return True
+        if desk.jobs.any:
+            return True
         if desk.settings.mode is Mode.INFINITE and desk.next_cycle is not None:
             return True
         return moves.any_moves(desk.nodes, desk.hands())

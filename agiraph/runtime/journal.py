@@ -127,6 +127,15 @@ class Journal:
                 return what.removeprefix(beginning)
         return None
 
+    def marks(self, beginning: str) -> list[tuple[str, str]]:
+        """Every step with a mark that begins so, and what follows there."""
+        self.load()
+        return [
+            (name, what.removeprefix(beginning))
+            for name, what in self._marks
+            if what.startswith(beginning)
+        ]
+
     async def _add(self, entry: JsonObject) -> None:
         line = json.dumps({"ts": self._world.stamp(), **entry}, ensure_ascii=False)
         data = line.encode() + b"\n"

@@ -270,7 +270,8 @@ class Loop:
             return await tool.perform({**arguments, **intent}, seat)
         known = self._desk.journal.intent(step)
         if known is not None and tool.effect is Effect.OUTSIDE:
-            return ToolResult(prompts.words("interrupted"), error=True)
+            ids = self._desk.jobs.ids(step)
+            return ToolResult(prompts.words("interrupted"), error=True, ids=ids)
         if known is not None and not self._is_about(known, seat, tool):
             return ToolResult(
                 "cut off: the run that this was about has ended; look whether it was "

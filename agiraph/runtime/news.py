@@ -85,6 +85,7 @@ class News:
         """What was told is recorded: answers are done with, the goal is the run's."""
         desk = self._desk
         await questions.told(desk, self._talk.delivered)
+        await desk.jobs.told(self._talk.delivered)
         if desk.run is None or desk.goal is None or self._goal() is not None:
             return
         if desk.run_open and desk.run.goal_hash != desk.goal_digest:
@@ -99,6 +100,7 @@ class News:
             *self._of_the_board(),
             self._stage(),
             *self._answers(),
+            *(Piece(*each) for each in self._desk.jobs.reports().items()),
             self._memory(),
         ]
         return [piece for piece in found if piece and piece.id not in known]

@@ -85,6 +85,7 @@ async def end_run(
     """Record that the run has ended, and say so."""
     if desk.run is None:
         return
+    await desk.jobs.end()
     await desk.set_run(
         replace(
             desk.run,

@@ -78,7 +78,11 @@ class Supervisor:
     async def run(self) -> None:
         """Start what can start, until nothing is left; cancelled, it ends its loops."""
         async with asyncio.TaskGroup() as group:
+            self._desk.jobs.begin = lambda name, work: group.create_task(
+                self._edge.guard(name, work), name=name
+            )
             await self._edge.guard(ROUNDS, self._rounds(group))
+            self._desk.jobs.cut_off()
         await self._page.write()
 
     async def _rounds(self, group: asyncio.TaskGroup) -> None:
@@ -103,6 +107,7 @@ class Supervisor:
         desk = self._desk
         await self._agent.claim()
         left = await desk.world.shell.end_left_behind(desk.agent)
+        await desk.jobs.recall()
         self._cleared_up = True
         if left:
             desk.world.remark(

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from agiraph.model.names import COORDINATOR
 from agiraph.runtime.acts import ending, people, talk, waiting, work
+from agiraph.runtime.acts.command import CoordinatorsBash
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -42,6 +44,8 @@ def toolbox(
     for kind in ACTS:
         act = kind(desk, conversation, loop)
         box[act.name] = act
+    if loop.name == COORDINATOR and "bash" in box:
+        box["bash"] = CoordinatorsBash(desk, box["bash"])
     return box
 
 

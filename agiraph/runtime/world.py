@@ -7,6 +7,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, TypeVar
 from weakref import WeakSet
 
+from agiraph.core.limits import FOREGROUND
 from agiraph.core.room import crowded
 from agiraph.errors import DiskRefused, Full
 from agiraph.model.agent import TreeSettings
@@ -48,6 +49,7 @@ class World:
         bells: of the agents; whoever waits there hears of what holds for all.
         runs: places for the runs at work at once.
         stands: is told of each agent's new state.
+        foreground: seconds for which the coordinator waits for a command of its own.
         heirs: which agent has taken over a record whose home is gone.
         setbacks: models that are put off for now.
         root: the tree's folder as an absolute path, for child processes only.
@@ -70,6 +72,7 @@ class World:
     stands: Callable[[str, AgentState], None]
     settings: TreeSettings = field(default_factory=TreeSettings)
     heirs: dict[Owner, str] = field(default_factory=dict)
+    foreground: float = FOREGROUND
     paused: bool = False
     trouble: str = ""
     crowded: str = ""

@@ -80,6 +80,7 @@ def clean_environment(home: Path, more: Mapping[str, str]) -> dict[str, str]:
         "PYTHONDONTWRITEBYTECODE": "1",
         "PYTHONFAULTHANDLER": "1",
         "NO_PROXY": "*",
+        "AGIRAPH_FOREGROUND": "600",  # gates hold the coordinator, however long
     }
     return environment | dict(more)
 

@@ -243,7 +243,9 @@ class Finish(Act):
             path if "/" in path else f"published/{path}"
             for path in texts_of(intent, "artifacts")
         ]
+        ended = await self._desk.jobs.end()  # they write into what is published now
         await runs.finish(self._desk, text_of(intent, "summary"), artifacts)
-        return ToolResult(
-            "the run has ended; its result is in _output.md.", ends="finish"
-        )
+        words = "the run has ended; its result is in _output.md."
+        if ended:
+            words += f" Commands in the background that were ended with it: {ended}."
+        return ToolResult(words, ends="finish")

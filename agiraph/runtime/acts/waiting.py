@@ -39,7 +39,8 @@ class Wait(Act):
         if wrong:
             raise ToolRefused(wrong)
         limit = arguments.get("timeout")
-        if not wanted and limit is None:
+        jobs = seat.node is None and desk.jobs.any
+        if not wanted and limit is None and not jobs:
             raise ToolRefused(
                 "there is nothing to wait for: you have no open children; name nodes, "
                 "or a timeout"
@@ -75,7 +76,8 @@ class Wait(Act):
         def over() -> bool:
             if ended() or self._mail(seat) or self._news(seat):
                 return True
-            return deadline is None and not self._may_end(wanted)
+            jobs = seat.node is None and desk.jobs.any
+            return deadline is None and not (jobs or self._may_end(wanted))
 
         if not over():
             words = f"waits for {', '.join(wanted)}" if wanted else "waits"
@@ -114,6 +116,8 @@ class Wait(Act):
             node = desk.nodes[seat.node]
             shown = node.status.shown
             return bool(shown) and shown != node.digest
+        if desk.jobs.reports():
+            return True
         return bool(
             desk.run_open and desk.run and desk.run.goal_hash != desk.goal_digest
         )
