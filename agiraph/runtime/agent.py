@@ -26,6 +26,7 @@ from agiraph.runtime.boardwork import Boardwork
 from agiraph.runtime.desk import Desk
 from agiraph.runtime.folder import Look
 from agiraph.runtime.intake import Intake
+from agiraph.runtime.jobs import Jobs
 from agiraph.runtime.letters import Letters
 from agiraph.runtime.mail import Mailroom
 from agiraph.runtime.ownership import Ownership
@@ -55,6 +56,7 @@ class Agent:
         """`furnish` gives the files that a new home gets where it has none."""
         self.desk = Desk(world, home)
         self.desk.mail = Mailroom(self.desk)
+        self.desk.jobs = Jobs(self.desk)
         self._intake = Intake(self.desk)
         self._letters = Letters(self.desk, self._intake)
         self._boardwork = Boardwork(self.desk, self._intake)

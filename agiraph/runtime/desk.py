@@ -13,7 +13,6 @@ from agiraph.model.names import folded
 from agiraph.model.usage import Spend
 from agiraph.model.worker import Deed, Identity, WorkerState, WorkerStatus
 from agiraph.runtime.bell import Bell
-from agiraph.runtime.jobs import Jobs
 from agiraph.runtime.journal import Journal
 from agiraph.runtime.places import Places
 from agiraph.runtime.records import Records, Where
@@ -28,6 +27,7 @@ if TYPE_CHECKING:
     from agiraph.model.message import Question
     from agiraph.model.node import Node, NodeState, NodeStatus
     from agiraph.model.run import Run
+    from agiraph.runtime.jobs import Jobs
     from agiraph.runtime.mail import Mailroom
     from agiraph.runtime.world import World
 
@@ -71,7 +71,7 @@ class Desk:
         self.records = Records(world, home)
         self.places = Places(self.bell, lambda: self.settings.max_workers)
         self.mail: Mailroom
-        self.jobs = Jobs(self)
+        self.jobs: Jobs
         self.seen = LastSeen()
         self.goal: Goal | None = None
         self.goal_digest = ""
