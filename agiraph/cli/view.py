@@ -21,7 +21,7 @@ QUESTION = re.compile(r"q-[0-9]{1,9}\.md")
 PERMISSIONS = {
     "sandbox": "commands run in a process group of their own, without the daemon's "
     "keys in their environment, and no more than that yet",
-    "ask": "refused, until approvals are built",
+    "ask": "you are asked first",
 }
 AT_REST = frozenset({"completed", "idle", "stopped"})
 

@@ -231,6 +231,10 @@ class Home:
         return self.path / "_questions"
 
     @property
+    def approvals(self) -> PurePosixPath:
+        return self.path / "_approvals.yaml"
+
+    @property
     def status(self) -> PurePosixPath:
         return self.path / "_status.md"
 

@@ -16,7 +16,7 @@ from agiraph.model.conversation import AssistantLine, SystemLine, ToolLine, User
 if TYPE_CHECKING:
     from pathlib import PurePosixPath
 
-    from agiraph.model.conversation import Line, Spoken
+    from agiraph.model.conversation import Answer, Line, Spoken
     from agiraph.model.tool import ToolCall
     from agiraph.runtime.world import World
 
@@ -191,3 +191,17 @@ def _canonical(line: Spoken) -> Spoken:
     if isinstance(line, AssistantLine):
         return replace(line, own={})
     return line
+
+
+def as_line(talk: Conversation, answer: Answer, stamp: str) -> AssistantLine:
+    """An answer as the next line of a conversation."""
+    return AssistantLine(
+        ts=stamp,
+        turn=talk.turn + 1,
+        model=talk.prefix.model if talk.prefix else "",
+        content=answer.text,
+        tool_calls=answer.calls,
+        stop=answer.stop,
+        usage=answer.usage,
+        own=answer.own,
+    )

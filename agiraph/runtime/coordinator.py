@@ -307,6 +307,10 @@ class Coordinator:
         """Urgent mail and changed goals go ahead of the calls left."""
         return self._desk.mail.has(COORDINATOR, urgent=True) or self._news.urgent()
 
+    def called(self) -> bool:
+        """Whatever wakes it at rest is worth an un-parking."""
+        return self._has_news()
+
     # --- asking and resting
 
     async def ask(self) -> Answer | None:

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import PurePosixPath
 
+    from agiraph.core.codec.approvals import Approved
     from agiraph.model.agent import Goal, Settings
     from agiraph.model.layout import Home, NodeFolder, RunFolder, WorkerFolder
     from agiraph.model.message import Question
@@ -82,6 +83,7 @@ class Desk:
         self.nodes: dict[str, Node] = {}
         self.staff: dict[str, Staff] = {}
         self.questions: dict[int, Question] = {}
+        self.approved: frozenset[Approved] = frozenset()
         self.reserved: set[str] = set()
         self.waits: dict[str, tuple[str, ...]] = {}
         self.broken_specs: dict[str, str] = {}

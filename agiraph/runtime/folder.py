@@ -40,6 +40,7 @@ class Folder:
     memory: Sight = field(default_factory=lambda: Sight(Seen.ABSENT))
     triggers: Sight = field(default_factory=lambda: Sight(Seen.ABSENT))
     inbox: Sight = field(default_factory=lambda: Sight(Seen.ABSENT))
+    approvals: Sight = field(default_factory=lambda: Sight(Seen.ABSENT))
     held_open: bool = False
     pause: bool = False
     stop: bool = False
@@ -79,6 +80,7 @@ class Look:
         found.memory = self._look(home.memory, GOAL_BYTES)
         found.triggers = self._look(home.triggers, GOAL_BYTES)
         found.inbox = self._look(home.inbox, INBOX_BYTES)
+        found.approvals = self._look(home.approvals, GOAL_BYTES)
         found.goal_changed = names["GOAL.md"].changed if "GOAL.md" in names else None
         found.pause = "PAUSE" in names
         found.stop = "STOP" in names

@@ -116,8 +116,14 @@ class Intake:
         in_force: str,
     ) -> None:
         """Say beside the file what is wrong; what was in force stays."""
-        desk = self._desk
         self.note(path, sight)
+        await self.complain(path, problems, in_force)
+
+    async def complain(
+        self, path: PurePosixPath, problems: tuple[Problem, ...], in_force: str
+    ) -> None:
+        """Say beside a file what is wrong with it, or with what was said of it."""
+        desk = self._desk
         self._bad.add(path)
         page = error_page(path, problems, in_force).encode()
         await desk.world.durably(lambda: desk.world.pen.write(error_file(path), page))

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from agiraph.core.approval import APPROVAL
 from agiraph.core.limits import LOG_BYTES
 from agiraph.core.loglines import BadLine, records
 from agiraph.errors import Damaged, NotThere
@@ -34,7 +35,8 @@ class Journal:
         self._world = world
         self._path = home.journal
         self._intents: dict[str, JsonObject] = {}
-        self._marks: set[tuple[str, str]] = set()
+        self._marks: defaultdict[str, set[str]] = defaultdict(set)
+        self._approvals: dict[int, JsonObject] = {}
         self._again: Counter[str] = Counter()
         self._crashes: Counter[str] = Counter()
         self.quarantined: Kept | None = None
@@ -43,13 +45,14 @@ class Journal:
     async def intend(self, step: str, tool: str, intent: JsonObject) -> None:
         """Record what a step is about to do; on the disk when this returns."""
         self._intents[step] = intent
+        self._note_approval(intent)
         await self._add(
             {"kind": "intent", "step": step, "tool": tool, "intent": intent}
         )
 
     async def mark(self, step: str, what: str) -> None:
         """Record that a step has come past a point, such as its checks."""
-        self._marks.add((step, what))
+        self._marks[step].add(what)
         await self._add({"kind": "mark", "step": step, "what": what})
 
     async def accept(self, file: str, sha: str) -> None:
@@ -112,18 +115,30 @@ class Journal:
         self.load()
         asking = [each for each in self._intents.values() if "asked" in each]
         numbers = [intent.get("number") for intent in asking]
-        return [number for number in numbers if isinstance(number, int)]
+        asked = [number for number in numbers if isinstance(number, int)]
+        return [*asked, *self._approvals]
+
+    def approvals(self) -> dict[int, JsonObject]:
+        """What steps wanted a person's approval for, by the question's number."""
+        self.load()
+        return self._approvals
+
+    def _note_approval(self, intent: JsonObject) -> None:
+        asked = intent.get(APPROVAL)
+        number = asked.get("number") if isinstance(asked, Mapping) else None
+        if isinstance(asked, Mapping) and isinstance(number, int):
+            self._approvals.setdefault(number, asked)
 
     def marked(self, step: str, what: str) -> bool:
         """Whether a step had come past a point."""
         self.load()
-        return (step, what) in self._marks
+        return what in self._marks.get(step, ())
 
     def mark_of(self, step: str, beginning: str) -> str | None:
         """What follows a beginning in one of a step's marks, or None."""
         self.load()
-        for name, what in self._marks:
-            if name == step and what.startswith(beginning):
+        for what in self._marks.get(step, ()):
+            if what.startswith(beginning):
                 return what.removeprefix(beginning)
         return None
 
@@ -177,8 +192,9 @@ class Journal:
                 if not isinstance(intent, Mapping):
                     raise TypeError("an intent with its keys")
                 self._intents.setdefault(str(entry["step"]), intent)
+                self._note_approval(intent)
             case "mark":
-                self._marks.add((str(entry["step"]), str(entry["what"])))
+                self._marks[str(entry["step"])].add(str(entry["what"]))
             case "again":
                 self._again[str(entry["step"])] += 1
             case "unharmed":

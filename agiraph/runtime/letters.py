@@ -6,13 +6,14 @@ import hashlib
 import json
 from typing import TYPE_CHECKING
 
-from agiraph.core.codec import read_dropped, read_question
+from agiraph.core.approval import verdict
+from agiraph.core.codec import read_approvals, read_dropped, read_question
 from agiraph.core.codec.report import Good, Problem, Rejected
 from agiraph.core.inbox import HELD_OPEN, InboxMemory, quiet_needed, take_in
-from agiraph.model.message import Message
+from agiraph.model.message import Message, QuestionKind
 from agiraph.model.names import COORDINATOR, EVERYONE, HUMAN
 from agiraph.ports import Seen
-from agiraph.runtime import questions
+from agiraph.runtime import approvals, questions
 
 if TYPE_CHECKING:
     from pathlib import PurePosixPath
@@ -40,10 +41,23 @@ class Letters:
 
     async def take_in(self, folder: Folder) -> None:
         """Everything that has come, as far as it is quiet enough to be whole."""
-        await self._mail(folder)
+        await self._approvals(folder.approvals)
         await self._questions(folder)
+        await self._mail(folder)
         await self._close_old()
         self._is_first = folder.again is not None and self._is_first
+
+    async def _approvals(self, sight: Sight) -> None:
+        """What is allowed for always; a file that is not good allows nothing."""
+        desk, path = self.desk, self.desk.home.approvals
+        if sight.seen is Seen.LATER or not self._intake.is_new(path, sight):
+            return
+        force = "nothing is approved for always: you are asked each time"
+        found = await self._intake.judge(path, sight, read_approvals, force)
+        if found is not None:
+            self._intake.note(path, sight)
+        desk.approved = found or frozenset()
+        desk.bell.ring()
 
     async def _close_old(self) -> None:
         """Put old questions away: at the first look, and every hour after."""
@@ -142,9 +156,29 @@ class Letters:
         """Whether it was taken as an answer, now or just before a crash."""
         desk, mark = self.desk, f"answer {_digest(each.text)}"
         if number is not None and number in desk.questions:
+            if desk.questions[number].kind is QuestionKind.APPROVAL:
+                return await self._is_verdict(each, number, origin)
             await desk.journal.mark(origin, mark)
             return await questions.answer(desk, number, each.answer or each.text)
         return self._is_first and desk.journal.marked(origin, mark)
+
+    async def _is_verdict(self, each: InboxMessage, number: int, origin: str) -> bool:
+        """Whether it answers an approval; other words on it go to whoever asked."""
+        desk, path = self.desk, self.desk.home.question(number)
+        words = each.answer or each.text
+        if verdict(words) is not None:
+            await desk.journal.mark(origin, f"answer {_digest(each.text)}")
+            await approvals.answer(desk, number, words)
+            await self._intake.mended(path)
+            return True
+        await self._intake.complain(path, (_unclear(words),), _STAYS_OPEN)
+        text = (
+            f"{questions.name_of(number)} is an approval and stays open: of your "
+            f"answer nothing was taken as a yes. Write `{questions.name_of(number)}: "
+            "yes`, `no` or `always`. Whoever asked has your message."
+        )
+        await desk.mail.to_outbox("agiraph", text, f"unclear:{origin}:{number}")
+        return False
 
     async def _tell_unknown(self, to: str) -> None:
         """Tell the person that another than it was for has the message."""
@@ -159,7 +193,12 @@ class Letters:
         staff = self.desk.find_staff(worker)
         if staff is None:
             return None
-        mine = [n for n, q in self.desk.questions.items() if q.sender == staff.name]
+        mine = [
+            number
+            for number, question in self.desk.questions.items()
+            if question.sender == staff.name
+            and question.kind is not QuestionKind.APPROVAL  # a chat line grants nothing
+        ]
         return mine[0] if len(mine) == 1 else None
 
     async def _drop(self, name: str, sight: Sight) -> None:
@@ -208,7 +247,26 @@ class Letters:
             self._intake.note(path, sight)
             answer = getattr(found, "answer", "")
             if answer.strip():
-                await questions.answer(desk, number, answer)
+                await self._answered(number, sight, answer)
+
+    async def _answered(self, number: int, sight: Sight, answer: str) -> None:
+        """Take what stands in a question's file; an approval only where it is clear."""
+        desk, path = self.desk, self.desk.home.question(number)
+        question = desk.questions.get(number)
+        if question is None or question.kind is not QuestionKind.APPROVAL:
+            await questions.answer(desk, number, answer)
+        elif not await approvals.answer(desk, number, answer):
+            problems = (_unclear(answer),)
+            await self._intake.reject(path, sight, problems, _STAYS_OPEN)
+
+
+_STAYS_OPEN = "it stays open, and nothing is done"
+
+
+def _unclear(answer: str) -> Problem:
+    words = " ".join(answer.split())
+    shown = f"'{words if len(words) <= 80 else words[:79] + '…'}'"
+    return Problem(1, 1, "answer", shown, "`yes`, `no` or `always`, and nothing else")
 
 
 def _digest(text: str) -> str:

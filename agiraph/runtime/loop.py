@@ -23,17 +23,19 @@ from agiraph.model.conversation import (
 )
 from agiraph.model.event import EventType
 from agiraph.model.tool import Effect, ToolResult
-from agiraph.runtime import questions
-from agiraph.runtime.conversation import ENDINGS
+from agiraph.runtime import approvals, questions
+from agiraph.runtime.conversation import ENDINGS, as_line
 from agiraph.runtime.records import preview
 from agiraph.tools.registry import check_arguments, spec_named
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from contextlib import AbstractAsyncContextManager
     from pathlib import PurePosixPath
 
     from agiraph.model.conversation import Answer
     from agiraph.model.json import JsonObject
+    from agiraph.model.node import NodeState
     from agiraph.model.tool import ToolCall
     from agiraph.ports import Intent, Seat, Tool
     from agiraph.runtime.conversation import Conversation
@@ -74,6 +76,12 @@ class Role(Protocol):
 
     def urgent(self) -> bool:
         """Whether something has come that goes ahead of the calls left."""
+
+    def called(self) -> bool:
+        """Whether something has come that the model should hear of while it waits."""
+
+    def parked(self, state: NodeState, words: str) -> AbstractAsyncContextManager[None]:
+        """Parked inside a call for as long as the context lasts."""
 
     async def ask(self) -> Answer | None:
         """One model call, under budgets and limits; waits where it is held.
@@ -269,20 +277,31 @@ class Loop:
             intent = await tool.prepare(arguments, seat)
             return await tool.perform({**arguments, **intent}, seat)
         known = self._desk.journal.intent(step)
-        if known is not None and tool.effect is Effect.OUTSIDE:
+        if known is None:
+            intent = {"run": seat.run, **await tool.prepare(arguments, seat)}
+            intent = {**approvals.addressed(self._desk, intent, seat)}
+            new = _new(intent, arguments)
+            await self._desk.journal.intend(step, tool.spec.name, new)
+            return await self._once_allowed(tool, {**arguments, **intent}, seat)
+        number = approvals.number_of(known)
+        waits = number is not None and not approvals.is_used(self._desk, number, step)
+        if tool.effect is Effect.OUTSIDE and not waits:
             ids = self._desk.jobs.ids(step)
             return ToolResult(prompts.words("interrupted"), error=True, ids=ids)
-        if known is not None and not self._is_about(known, seat, tool):
+        if not self._is_about(known, seat, tool):
             return ToolResult(
                 "cut off: the run that this was about has ended; look whether it was "
                 "done",
                 error=True,
             )
-        if known is not None:
-            return await self._anew(step, tool, {**arguments, **known}, seat)
-        intent = {"run": seat.run, **await tool.prepare(arguments, seat)}
-        await self._desk.journal.intend(step, tool.spec.name, _new(intent, arguments))
-        return await self._guarded(tool, {**arguments, **intent}, seat)
+        if waits:
+            return await self._once_allowed(tool, {**arguments, **known}, seat)
+        return await self._anew(step, tool, {**arguments, **known}, seat)
+
+    async def _once_allowed(self, tool: Tool, intent: Intent, seat: Seat) -> ToolResult:
+        """Perform a call, after a person's yes where it needs one."""
+        instead = await approvals.settle(self._desk, self._role, intent, seat)
+        return instead or await self._guarded(tool, intent, seat)
 
     async def _anew(
         self, step: str, tool: Tool, intent: Intent, seat: Seat
@@ -373,17 +392,3 @@ def _new(intent: Intent, arguments: JsonObject) -> JsonObject:
         for key, value in intent.items()
         if key not in arguments or arguments[key] != value
     }
-
-
-def as_line(talk: Conversation, answer: Answer, stamp: str) -> AssistantLine:
-    """An answer as the next line of a conversation."""
-    return AssistantLine(
-        ts=stamp,
-        turn=talk.turn + 1,
-        model=talk.prefix.model if talk.prefix else "",
-        content=answer.text,
-        tool_calls=answer.calls,
-        stop=answer.stop,
-        usage=answer.usage,
-        own=answer.own,
-    )

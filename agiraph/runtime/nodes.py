@@ -16,6 +16,7 @@ from agiraph.errors import ToolRefused, YourError
 from agiraph.model.event import EventType
 from agiraph.model.node import Node, NodeSpec, NodeState, NodeStatus
 from agiraph.model.usage import Spend
+from agiraph.runtime import approvals
 from agiraph.runtime.material import Material
 
 if TYPE_CHECKING:
@@ -201,6 +202,7 @@ async def end(
             waiting_for="",
         ),
     )
+    await approvals.withdraw_of(desk, node, f"node {node} has ended")
     # A person may have had it run again while its end was written.
     await tell_end(desk, ended)
 

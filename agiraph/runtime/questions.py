@@ -5,11 +5,13 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from agiraph.core.approval import Verdict, verdict
 from agiraph.core.codec import read_question, write_question
 from agiraph.core.codec.report import Good
 from agiraph.core.limits import GOAL_BYTES, QUESTIONS_CLOSE_AFTER
 from agiraph.errors import AgiraphError, NotThere
 from agiraph.model.event import EventType
+from agiraph.model.message import QuestionKind
 from agiraph.model.names import COORDINATOR
 
 if TYPE_CHECKING:
@@ -21,7 +23,15 @@ if TYPE_CHECKING:
 
 
 ANSWERED = "answered: "
+ASKED = "asked"
 TOLD = "told"
+OUTBOX_SHOWN = 4000
+REFUSED = "Do not look for a way round; go on without it, or ask what they want."
+
+
+def name_of(number: int) -> str:
+    """A question's name, as people write it: `q-007`."""
+    return f"q-{number:03d}"
 
 
 def next_number(desk: Desk) -> int:
@@ -56,17 +66,28 @@ async def ask(desk: Desk, question: Question) -> None:
     if not is_answered:
         desk.questions[question.number] = question  # nobody else takes its number
         await desk.world.durably(lambda: _make(desk, question))
-    text = f"{question.text}\n\nAnswer in `{path}` or write `{question.id}: …`."
-    await desk.mail.to_outbox(question.sender, text, question.id)
-    if is_answered:
+    await desk.mail.to_outbox(question.sender, _told(question, path), question.id)
+    if is_answered or desk.journal.marked(question.id, ASKED):
         return
     await desk.records.event(
         EventType.HUMAN_QUESTION,
         desk.where(question.node, _asker(desk, question)),
         id=question.id,
+        question_kind=question.kind.value,
         text=question.text[:500],
     )
+    await desk.journal.mark(question.id, ASKED)
     desk.bell.ring()
+
+
+def _told(question: Question, path: PurePosixPath) -> str:
+    """A question as the outbox has it."""
+    text, answer = question.text, "…"
+    if question.kind is QuestionKind.APPROVAL:
+        answer = "yes` or `no"
+        if len(text) > OUTBOX_SHOWN:
+            text = text.partition("\n")[0]
+    return f"{text}\n\nAnswer in `{path}` or write `{question.id}: {answer}`."
 
 
 def _asker(desk: Desk, question: Question) -> str | None:
@@ -115,7 +136,13 @@ def answer_id(question: Question) -> str:
 
 def answer_words(question: Question) -> str:
     """An answer as whoever asked is told it later."""
-    return f"[answer to {question.id}] {question.answer}\n(asked: {question.text})"
+    if question.kind is not QuestionKind.APPROVAL:
+        return f"[answer to {question.id}] {question.answer}\n(asked: {question.text})"
+    what = question.text.partition("\n")[0]
+    then = "Make the same call again to have it done."
+    if verdict(question.answer) is Verdict.NO:
+        then = REFUSED
+    return f"[{question.id}: the person said {question.answer}] {what}\n{then}"
 
 
 async def told(desk: Desk, ids: Collection[str]) -> None:
@@ -126,8 +153,29 @@ async def told(desk: Desk, ids: Collection[str]) -> None:
             desk.answered.pop(number, None)
 
 
+async def settled(desk: Desk, number: int) -> None:
+    """Whoever waited for an answer acts on it: there is nothing left to tell."""
+    await desk.journal.mark(name_of(number), TOLD)
+    desk.answered.pop(number, None)
+
+
 async def _put_away(desk: Desk, path: PurePosixPath, target: PurePosixPath) -> None:
     await desk.world.durably(lambda: desk.world.pen.move(path, target))
+
+
+async def withdraw(desk: Desk, number: int, why: str) -> None:
+    """Nobody waits for this answer any more: it is put away, and the person told."""
+    question = desk.questions.pop(number, None)
+    was_answered = desk.answered.pop(number, None) is not None
+    ident = name_of(number)
+    if question is not None:
+        await desk.journal.mark(ident, ANSWERED)
+    await desk.journal.mark(ident, TOLD)
+    if question is not None and not was_answered:
+        words = f"{ident} needs no answer any more: {why}."
+        await desk.mail.to_outbox("agiraph", words, f"withdrawn:{ident}")
+    await _close(desk, number)
+    desk.bell.ring()
 
 
 async def close_all(desk: Desk) -> None:
@@ -155,6 +203,8 @@ async def close_old(desk: Desk) -> None:
 async def _close(desk: Desk, number: int) -> None:
     path = desk.home.question(number)
     target = path.parent / "closed" / path.name
+    if desk.world.reader.entry(path) is None:
+        return
     if desk.world.reader.entry(target) is None:
         await desk.world.pen.folder(target.parent)
         await _put_away(desk, path, target)

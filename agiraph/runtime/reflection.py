@@ -10,7 +10,7 @@ from agiraph import prompts
 from agiraph.core.brief import notice
 from agiraph.errors import ProviderFault
 from agiraph.model.conversation import Kind, ToolLine, UserLine
-from agiraph.runtime.loop import as_line
+from agiraph.runtime.conversation import as_line
 
 if TYPE_CHECKING:
     from agiraph.model.conversation import Answer

@@ -10,7 +10,7 @@ from agiraph.core.board import state
 from agiraph.errors import AgiraphError, NotThere
 from agiraph.model.event import EventType
 from agiraph.model.run import Contract, Run, RunState, Stage
-from agiraph.runtime import publishing
+from agiraph.runtime import approvals, publishing
 from agiraph.runtime.together import together
 
 if TYPE_CHECKING:
@@ -95,6 +95,7 @@ async def end_run(
             summary=summary or desk.run.summary,
         )
     )
+    await approvals.withdraw_of(desk, None, "the run has ended")
     await desk.write_board()
     await tell_end(desk, desk.run)
 

@@ -200,7 +200,7 @@ def permissions_note(desk: Desk) -> str:
         if getattr(permissions, name) is Permission.ASK
     ]
     if asks:
-        notes.append(f"{', '.join(asks)}: ask denies until approvals are built")
+        notes.append(f"you are asked before each use of {', '.join(asks)}")
     return "; ".join(notes)
 
 

@@ -317,6 +317,11 @@ class Worker:
         changed = bool(shown) and shown != self.node.digest
         return changed or self._desk.mail.has(self.name, urgent=True)
 
+    def called(self) -> bool:
+        """Mail, an answer or a changed spec is worth an un-parking."""
+        answers = questions.untold(self._desk, self.name)
+        return self.urgent() or self._desk.mail.has(self.name) or bool(answers)
+
     # --- asking and resting
 
     async def ask(self) -> Answer | None:

@@ -6,6 +6,7 @@ from contextlib import contextmanager
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Final
 
+from agiraph.core import approval
 from agiraph.core.arguments import nearest
 from agiraph.errors import AgiraphError, NotPlain, NotThere, Outside, ToolRefused
 from agiraph.model.agent import Permission
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from agiraph.core.scopes import Place
-    from agiraph.model.json import Json
+    from agiraph.model.json import Json, JsonObject
     from agiraph.ports import Entry, Reader, Seat
 
 CHUNK: Final = 1 << 20
@@ -63,29 +64,22 @@ def refusal(fault: Outside | NotPlain, place: Place) -> ToolRefused:
     return ToolRefused(f"{words}; nothing was touched.")
 
 
-def may_write(seat: Seat) -> None:
-    """Refuses where the person does not allow writing."""
-    refuse_unless_allowed(seat.permissions.write, "write")
+def may_write(seat: Seat, place: Place, texts: Mapping[str, str]) -> JsonObject:
+    """What an intent says of the permission to write: whether the person is asked.
 
-
-def refuse_unless_allowed(permission: Permission, family: str) -> None:
-    """Refuses what is denied, and what a person would have to be asked for.
+    Args:
+        place: of the file.
+        texts: what of it would change, by the names of the arguments.
 
     Raises:
-        ToolRefused: in words that keep the model from trying again.
+        ToolRefused: the person does not allow writing.
     """
-    if permission in (Permission.ALLOW, Permission.SANDBOX):
-        return
-    why = "The person does not allow this"
-    if permission is Permission.ASK:
-        why = (
-            "The person wants to be asked first, and approvals cannot be asked for "
-            "yet, so this counts as denied"
-        )
-    raise ToolRefused(
-        f"{why} (permissions: {family}: {permission.value} in GOAL.md). Do not look "
-        "for a way round; go on without it, or tell the person what you need it for."
-    )
+    if seat.permissions.write is Permission.ALLOW:
+        return {}
+    path = str(place.path)
+    whole = approval.shown(f"write {place.shown}", path, texts)
+    need = approval.Need("write", (path,), whole)
+    return approval.permitted(seat.permissions.write, need)
 
 
 def found(reader: Reader, place: Place) -> Entry:

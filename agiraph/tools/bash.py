@@ -6,13 +6,14 @@ import signal
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Final
 
+from agiraph.core.approval import Need, permitted, shown
 from agiraph.core.durations import seconds
 from agiraph.core.scopes import reading
 from agiraph.errors import NotPlain, Outside, ToolRefused
 from agiraph.model.layout import Home
 from agiraph.model.tool import ToolResult
 from agiraph.ports import Command
-from agiraph.tools.access import refuse_unless_allowed, text_of
+from agiraph.tools.access import text_of
 from agiraph.tools.schemas import execution as schemas
 
 if TYPE_CHECKING:
@@ -38,20 +39,30 @@ class Bash:
 
     async def prepare(self, arguments: JsonObject, seat: Seat) -> Intent:
         """Check the permission and the command; name where its output goes."""
-        refuse_unless_allowed(seat.permissions.bash, "bash")
         command = text_of(arguments, "command")
         _refuse_unfit(command)
         timeout = DEFAULT_TIMEOUT
         if "timeout" in arguments:
             timeout = min(seconds(arguments["timeout"]), LONGEST_TIMEOUT)
         kept = reading(f"outputs/{seat.step.replace('/', '-')}.txt", seat)
+        folder = str(reading("scratch", seat).path)
         return {
             "command": command,
             "timeout": timeout,
-            "folder": str(reading("scratch", seat).path),
+            "folder": folder,
             "keep": str(kept.path),
             "kept": kept.shown,
+            **self._asked(seat, command, folder, timeout),
         }
+
+    def _asked(
+        self, seat: Seat, command: str, folder: str, timeout: float
+    ) -> JsonObject:
+        """What the intent says of the permission: whether the person is asked."""
+        where = f"{self._root}/{folder}"
+        texts = {"command": command, "timeout": f"{timeout:g} s"}
+        need = Need("bash", (command,), shown("bash", where, texts))
+        return permitted(seat.permissions.bash, need)
 
     async def perform(self, intent: Intent, seat: Seat) -> ToolResult:
         """Run it."""

@@ -122,14 +122,14 @@ class WriteFile:
 
     async def prepare(self, arguments: JsonObject, seat: Seat) -> Intent:
         """Check the place and note the file's hash before and after."""
-        may_write(seat)
         place = writing(text_of(arguments, "path"), seat)
+        asked = may_write(seat, place, written_texts(arguments))
         old = changes.old_file(self._reader, place)
         new = written(arguments, old)
         if place.spec_of is not None:
             check_spec(self._reader, place, seat, old, new)
             self._seen.refuse_if_changed(seat, place, old)
-        return {**arguments, **changes.planned(place, old, new)}
+        return {**arguments, **changes.planned(place, old, new), **asked}
 
     async def perform(self, intent: Intent, seat: Seat) -> ToolResult:
         """Write it, if that is not done yet."""
@@ -139,6 +139,12 @@ class WriteFile:
             await changes.put(self._pen, intent, new)
             self._seen.note_if_shared(seat, changes.planned_place(intent), new)
         return ToolResult(written_words(intent))
+
+
+def written_texts(arguments: JsonObject) -> dict[str, str]:
+    """What a person is shown of a write: the content, and where it goes."""
+    name = "added at the end" if flag_of(arguments, "append") else "content"
+    return {name: text_of(arguments, "content")}
 
 
 def written_words(intent: Intent) -> str:
@@ -169,14 +175,15 @@ class EditFile:
 
     async def prepare(self, arguments: JsonObject, seat: Seat) -> Intent:
         """Check that the passage stands there once; note the hash before and after."""
-        may_write(seat)
         place = writing(text_of(arguments, "path"), seat)
+        texts = {key: text_of(arguments, key) for key in ("old", "new")}
+        asked = may_write(seat, place, texts)
         found(self._reader, place)
         old = changes.old_file(self._reader, place)
         new = _edited(arguments, old, place.shown)
         if place.spec_of is not None:
             check_spec(self._reader, place, seat, old, new)
-        return {**arguments, **changes.planned(place, old, new)}
+        return {**arguments, **changes.planned(place, old, new), **asked}
 
     async def perform(self, intent: Intent, seat: Seat) -> ToolResult:
         """Replace it, if that is not done yet."""

@@ -15,7 +15,7 @@ from agiraph.model.tool import ToolResult
 from agiraph.ports import EntryKind
 from agiraph.tools import changes
 from agiraph.tools.access import flag_of, found, in_words, may_write, text_of
-from agiraph.tools.files import shown_list, written, written_words
+from agiraph.tools.files import shown_list, written, written_texts, written_words
 from agiraph.tools.schemas import memory as schemas
 
 if TYPE_CHECKING:
@@ -49,14 +49,15 @@ class MemoryWrite:
 
     async def prepare(self, arguments: JsonObject, seat: Seat) -> Intent:
         """Check the place, and that nothing unseen would be replaced."""
-        may_write(seat)
         place = _place(text_of(arguments, "path"), seat, access=("write",))
         if place.path == place.within:
             raise ToolRefused(f"{place.shown}/ is a folder; name a file in it.")
+        asked = may_write(seat, place, written_texts(arguments))
         old = changes.old_file(self._reader, place)
         if not flag_of(arguments, "append"):
             self._seen.refuse_if_changed(seat, place, old)
-        return {**arguments, **changes.planned(place, old, written(arguments, old))}
+        planned = changes.planned(place, old, written(arguments, old))
+        return {**arguments, **planned, **asked}
 
     async def perform(self, intent: Intent, seat: Seat) -> ToolResult:
         """Write it, if that is not done yet."""

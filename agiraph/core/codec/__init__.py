@@ -10,6 +10,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from agiraph.core.codec.approvals import read_approvals, with_approvals
     from agiraph.core.codec.errorpage import error_page, log_words
     from agiraph.core.codec.goal import read_goal
     from agiraph.core.codec.identity import read_identity, write_identity
@@ -49,6 +50,7 @@ __all__ = [
     "log_words",
     "message_name",
     "names_plainly",
+    "read_approvals",
     "read_dropped",
     "read_goal",
     "read_identity",
@@ -64,6 +66,7 @@ __all__ = [
     "spec_hash",
     "usage_from_line",
     "usage_line",
+    "with_approvals",
     "write_agent_status",
     "write_identity",
     "write_message",
@@ -76,6 +79,7 @@ __all__ = [
 ]
 
 _HOMES = {
+    "approvals": "read_approvals with_approvals",
     "errorpage": "error_page log_words",
     "goal": "read_goal",
     "identity": "read_identity write_identity",

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from itertools import count
 from typing import TYPE_CHECKING
 
-from agiraph.core import board
+from agiraph.core import approval, board
 from agiraph.core.durations import seconds
 from agiraph.errors import AgiraphError, ToolRefused
 from agiraph.model.agent import Mode, Permission
@@ -52,7 +54,24 @@ class Publish(Act):
             raise ToolRefused(
                 "scratch/ is empty: write the deliverable there, then publish"
             )
-        return {}
+        return {} if flag_of(arguments, "partial") else self._asked(seat)
+
+    def _asked(self, seat: Seat) -> JsonObject:
+        """What the intent says of the commands that check the work."""
+        commands = self._commands(seat)
+        if not commands or seat.permissions.bash is not Permission.ASK:
+            return {}  # what is denied is refused where they would run
+        where = f"a copy of {self._desk.node_folder(str(seat.node)).scratch}"
+        names = (f"check {number}" for number in count(1))
+        shown = approval.shown(
+            "publish, with its checks", where, dict(zip(names, commands, strict=False))
+        )
+        need = approval.Need("bash", commands, shown)
+        return approval.permitted(seat.permissions.bash, need)
+
+    def _commands(self, seat: Seat) -> tuple[str, ...]:
+        accept = self._desk.nodes[str(seat.node)].spec.accept
+        return tuple(check.run for check in accept if check.run)
 
     async def perform(self, intent: Intent, seat: Seat) -> ToolResult:
         """Check what the spec asks for, then move the work over."""
@@ -61,10 +80,17 @@ class Publish(Act):
         accept = desk.nodes[node].spec.accept
         moved = not publishing.has_content(desk, desk.node_folder(node).scratch)
         if accept and not partial and not moved:
+            self._must_be_as_asked(intent, seat)
             await self._check(accept, seat)
         work = publishing.Deliverable(node, text_of(intent, "summary"), partial)
         await publishing.publish(desk, work)
         return ToolResult(f"node {node} is published.", ends="published")
+
+    def _must_be_as_asked(self, intent: Intent, seat: Seat) -> None:
+        """Refuse checks that were changed after the person was asked for them."""
+        need = approval.needed(intent)
+        if need is not None and need.subjects != self._commands(seat):
+            raise ToolRefused("the checks were changed meanwhile; publish again")
 
     async def _check(self, accept: tuple[Accept, ...], seat: Seat) -> None:
         journal = self._desk.journal
@@ -97,10 +123,10 @@ class Publish(Act):
     async def _must_pass(
         self, scratch: PurePosixPath, command: str, index: int, seat: Seat
     ) -> None:
-        if seat.permissions.bash not in (Permission.ALLOW, Permission.SANDBOX):
+        if seat.permissions.bash is Permission.DENY:
             raise ToolRefused(
                 f"accept: the check {command!r} cannot run, since permissions.bash is "
-                f"{seat.permissions.bash.value}; publish with partial: true, or ask"
+                "deny; publish with partial: true, or ask"
             )
         keep = self._desk.node_folder(str(seat.node)).outputs
         name = seat.step.replace("/", "-")
@@ -162,16 +188,22 @@ class Reconvene(Act):
 
     async def prepare(self, arguments: JsonObject, seat: Seat) -> Intent:
         """Decide the next stage's number."""
-        if seat.permissions.reconvene is not Permission.ALLOW:
-            raise ToolRefused(
-                f"permissions.reconvene is {seat.permissions.reconvene.value}: ask the "
-                "person (ask_human) before the next stage"
-            )
         run = self._desk.run
         if run is None or not self._desk.run_open:
             raise ToolRefused("no run is open; there is no stage to close")
         self._contract(arguments)
-        return {"number": len(run.stages) + 1}
+        number = len(run.stages) + 1
+        return {"number": number, **self._asked(arguments, number, seat)}
+
+    def _asked(self, arguments: JsonObject, number: int, seat: Seat) -> JsonObject:
+        """What the intent says of the permission to open the next stage."""
+        texts = {key: text_of(arguments, key) for key in ("assessment", "next_stage")}
+        contract = arguments.get("contract")
+        if isinstance(contract, Mapping):
+            texts["contract"] = ", ".join(f"{k}: {v}" for k, v in contract.items())
+        shown = approval.shown("reconvene", f"{seat.run}, stage {number}", texts)
+        need = approval.Need("reconvene", ("the next stage",), shown)
+        return approval.permitted(seat.permissions.reconvene, need)
 
     def _contract(self, arguments: JsonObject) -> Contract:
         given = arguments.get("contract")

@@ -24,7 +24,6 @@ class SpawnWorker(Act):
 
     async def prepare(self, arguments: JsonObject, seat: Seat) -> Intent:
         """Check the name, and that it may be made."""
-        may_spawn(seat)
         name = text_of(arguments, "name")
         problem = name_problem(name)
         if problem:
@@ -36,7 +35,9 @@ class SpawnWorker(Act):
         if self._desk.find_staff(name) is not None:
             raise ToolRefused(f"there is a worker {name!r} already; assign nodes to it")
         must_be_harnessed(WorkerType(text_of(arguments, "type", "harnessed")))
-        return {}
+        about = ("role", "model", "identity", "memory", "agent_memory")
+        texts = {key: text_of(arguments, key) for key in about if key in arguments}
+        return may_spawn(seat, name, texts)
 
     async def perform(self, intent: Intent, seat: Seat) -> ToolResult:
         """Write its identity, and its first memory."""

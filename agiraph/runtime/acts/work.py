@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from agiraph.core import board
+from agiraph.core import approval, board
 from agiraph.core.board_page import board_page
 from agiraph.core.codec import read_spec
 from agiraph.core.codec.emit import page
@@ -22,6 +22,8 @@ from agiraph.runtime.acts.act import Act, spelled, text_of
 from agiraph.runtime.news import end_id
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from agiraph.model.json import Json, JsonObject
     from agiraph.model.node import Node, NodeSpec
     from agiraph.ports import Intent, Seat
@@ -46,10 +48,10 @@ class CreateWorkNode(Act):
         desk = self._desk
         spec = self._spec(arguments, seat)
         self._check_room(seat)
-        self._check_worker(spec, seat)
+        asked = self._check_worker(spec, seat)
         node = self._id(arguments)
         desk.reserved.add(folded(node))
-        return {"node": node, "parent": seat.node, "stage": spec.stage}
+        return {"node": node, "parent": seat.node, "stage": spec.stage, **asked}
 
     def _spec(self, arguments: JsonObject, seat: Seat) -> NodeSpec:
         keys: dict[str, Json] = {
@@ -84,14 +86,16 @@ class CreateWorkNode(Act):
                 "allows; do the work here instead of making a child"
             )
 
-    def _check_worker(self, spec: NodeSpec, seat: Seat) -> None:
+    def _check_worker(self, spec: NodeSpec, seat: Seat) -> JsonObject:
+        """Refuse a worker that could never take it; whether the person is asked."""
         name, desk = spec.worker_name, self._desk
         if name is None:
-            return
+            return {}
+        asked: JsonObject = {}
         if isinstance(spec.worker, Identity):
             must_be_harnessed(spec.worker.type)
         if desk.find_staff(name) is None:
-            may_spawn(seat)
+            asked = may_spawn(seat, name, {"for the task": spec.body})
         line = board.ancestors(seat.node, desk.nodes) if seat.node else ()
         busy = {seat.worker, *(desk.nodes[up].status.worker for up in line)}
         if folded(name) in {folded(worker) for worker in busy if worker}:
@@ -99,6 +103,7 @@ class CreateWorkNode(Act):
                 f"{name} is busy with a node above this one and could never take it; "
                 "name another worker, or none"
             )
+        return asked
 
     def _id(self, arguments: JsonObject) -> str:
         desk = self._desk
@@ -128,13 +133,21 @@ class CreateWorkNode(Act):
         return ToolResult(f"created node {node}.{note}")
 
 
-def may_spawn(seat: Seat) -> None:
-    """Refuse where no new worker may be made."""
-    if seat.permissions.spawn is not Permission.ALLOW:
-        raise ToolRefused(
-            f"permissions.spawn is {seat.permissions.spawn.value}: no new worker may "
-            "be made; use those that are there"
-        )
+def may_spawn(seat: Seat, name: str, texts: Mapping[str, str]) -> JsonObject:
+    """What an intent says of the permission to make a worker.
+
+    Args:
+        name: of the worker.
+        texts: what else the person is shown of it.
+
+    Raises:
+        ToolRefused: no new worker may be made.
+    """
+    if seat.permissions.spawn is Permission.ALLOW:
+        return {}
+    shown = approval.shown("a new worker", f"{seat.agent}, workers/{name}", texts)
+    need = approval.Need("spawn", (name,), shown)
+    return approval.permitted(seat.permissions.spawn, need)
 
 
 def must_be_harnessed(kind: WorkerType) -> None:
@@ -164,16 +177,17 @@ class AssignWorker(Act):
         if unmet:
             raise ToolRefused(f"node {node.id} cannot start: {'; '.join(unmet)}")
         worker = text_of(arguments, "worker_id")
+        asked: JsonObject = {}
         staff = desk.find_staff(worker)
         if staff is None:
             problem = name_problem(worker)
             if problem:
                 raise ToolRefused(f"worker_id: {problem}")
-            may_spawn(seat)
+            asked = may_spawn(seat, worker, {"for the node": node.id})
         elif staff.identity.retired:
             raise ToolRefused(f"{staff.name} is retired; choose another worker")
         self._not_above(node.id, worker)
-        return {"node": node.id, "attempt": node.status.attempt + 1}
+        return {"node": node.id, "attempt": node.status.attempt + 1, **asked}
 
     async def perform(self, intent: Intent, seat: Seat) -> ToolResult:
         """Record the assignment; the worker starts when it is free."""
