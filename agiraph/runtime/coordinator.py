@@ -77,7 +77,7 @@ class Coordinator:
         """Go on, cycle after cycle, until no run is open and nobody has written."""
         desk = self._desk
         try:
-            if not desk.run_open and not self._has_news():
+            if not desk.run_open and not self.called():
                 await Loop(desk, self._talk, self).settle()
                 return
             self._resume_cycle()
@@ -88,7 +88,7 @@ class Coordinator:
                 end = await Loop(desk, self._talk, self).run()
                 if end.why is not rules.Why.DONE:
                     await self._at_a_loss(end)
-                elif self._over and not self._has_news():
+                elif self._over and not self.called():
                     return
         finally:
             self._leave()
@@ -124,9 +124,9 @@ class Coordinator:
         desk = self._desk
         if desk.next_cycle is None:
             return
-        await self._sleep(self._has_news, deadline=desk.next_cycle)
+        await self._sleep(self.called, deadline=desk.next_cycle)
         desk.next_cycle = None
-        if not self._has_news():
+        if not self.called():
             words = notice("[a new cycle begins]")
             line = UserLine(desk.world.stamp(), words, Kind.NOTICE, "agiraph")
             await self._talk.append(line, flush=False)
@@ -148,7 +148,7 @@ class Coordinator:
                 text=f"I am stuck ({why}). What should I do?",
             ),
         )
-        await self._sleep(self._has_news)
+        await self._sleep(self.called)
         stuck = [prompts.words("stuck")] if end.why is rules.Why.STUCK else []
         words = notice(*stuck, f"[the person was asked: {why}]")
         line = UserLine(desk.world.stamp(), words, Kind.NOTICE, "agiraph")
@@ -307,10 +307,6 @@ class Coordinator:
         """Urgent mail and changed goals go ahead of the calls left."""
         return self._desk.mail.has(COORDINATOR, urgent=True) or self._news.urgent()
 
-    def called(self) -> bool:
-        """Whatever wakes it at rest is worth an un-parking."""
-        return self._has_news()
-
     # --- asking and resting
 
     async def ask(self) -> Answer | None:
@@ -334,14 +330,14 @@ class Coordinator:
         """Answer the person, then wait for something to happen."""
         _ = text
         await self._reply()
-        if self._has_news():
+        if self.called():
             return rules.Woken()
         if self._over:
             return None
         if not self.may_park():
             return rules.Idle()
-        await self._sleep(lambda: self._has_news() or not self.may_park())
-        return rules.Woken() if self._has_news() else rules.Idle()
+        await self._sleep(lambda: self.called() or not self.may_park())
+        return rules.Woken() if self.called() else rules.Idle()
 
     @property
     def _over(self) -> bool:
@@ -352,7 +348,8 @@ class Coordinator:
         reopened = desk.run.state is RunState.REOPENED
         return reopened and not board.open_nodes(desk.nodes)
 
-    def _has_news(self) -> bool:
+    def called(self) -> bool:
+        """Mail and news wake it at rest, and from a call that waits."""
         desk = self._desk
         return desk.mail.has(COORDINATOR) or self._news.any()
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from agiraph.core.approval import needed
 from agiraph.model.agent import Permission, Permissions
 from agiraph.ports import Command, Finished, Seat
 from agiraph.tools import processes
@@ -237,16 +238,26 @@ async def test_allow_and_sandbox_run(
     assert await bench.call("bash", by, command="echo a") == "exit code 0\na\n"
 
 
-@pytest.mark.parametrize("permission", [Permission.ASK, Permission.DENY])
-async def test_ask_and_deny_do_not(
-    bench: Bench, seat: Callable[..., Seat], permission: Permission
-) -> None:
-    by = seat(permissions=Permissions(bash=permission))
+async def test_deny_does_not(bench: Bench, seat: Callable[..., Seat]) -> None:
+    by = seat(permissions=Permissions(bash=Permission.DENY))
 
     said = await bench.refused("bash", by, command="touch made")
 
-    assert f"bash: {permission.value}" in said
+    assert "bash: deny" in said
     assert not (bench.scratch / "made").exists()
+
+
+async def test_ask_says_what_the_person_is_to_be_shown(
+    bench: Bench, seat: Callable[..., Seat]
+) -> None:
+    by = seat(permissions=Permissions(bash=Permission.ASK))
+    intent = await bench.prepare("bash", by, command="touch made")
+
+    need = needed(intent)
+    assert need is not None
+    assert (need.kind, need.subjects) == ("bash", ("touch made",))
+    assert "\ntouch made\n" in need.shown
+    assert str(bench.scratch) in need.shown
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from agiraph.core.approval import needed
 from agiraph.errors import ToolRefused
 from agiraph.model.agent import Permission, Permissions
 
@@ -98,26 +99,37 @@ async def test_a_folder_is_not_written_over(bench: Bench) -> None:
     assert "a folder" in await bench.refused("write_file", path="a", content="x")
 
 
-@pytest.mark.parametrize(
-    ("permission", "word"),
-    [(Permission.DENY, "does not allow"), (Permission.ASK, "cannot be asked for yet")],
-)
 @pytest.mark.parametrize("tool", ["write_file", "edit_file", "memory_write"])
 async def test_what_permissions_deny_answers_with_an_error(
     bench: Bench,
     seat: Callable[..., Seat],
     tool: str,
-    permission: Permission,
-    word: str,
 ) -> None:
     (bench.scratch / "a").write_text("x")
-    denied = seat(permissions=Permissions(write=permission))
+    denied = seat(permissions=Permissions(write=Permission.DENY))
     more = {"old": "x", "new": "y"} if tool == "edit_file" else {"content": "y"}
 
-    said = await bench.refused(tool, denied, path="a", **more)
+    path = "memory.md" if tool == "memory_write" else "a"
+    said = await bench.refused(tool, denied, path=path, **more)
 
-    assert word in said
+    assert "does not allow" in said
     assert (bench.scratch / "a").read_text() == "x"
+
+
+@pytest.mark.parametrize("tool", ["write_file", "edit_file", "memory_write"])
+async def test_what_a_person_is_asked_for_shows_the_whole_change(
+    bench: Bench, seat: Callable[..., Seat], tool: str
+) -> None:
+    (bench.scratch / "a").write_text("x")
+    asking = seat(permissions=Permissions(write=Permission.ASK))
+    more = {"old": "x", "new": "y"} if tool == "edit_file" else {"content": "y"}
+    path = "memory.md" if tool == "memory_write" else "a"
+
+    need = needed(await bench.prepare(tool, asking, path=path, **more))
+
+    assert need is not None
+    assert need.subjects[0].endswith(path)
+    assert "```\ny\n```" in need.shown
 
 
 async def test_an_edit_replaces_one_passage_exactly(bench: Bench) -> None:
