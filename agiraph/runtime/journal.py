@@ -147,7 +147,8 @@ class Journal:
         self.load()
         return [
             (name, what.removeprefix(beginning))
-            for name, what in self._marks
+            for name, marks in self._marks.items()
+            for what in marks
             if what.startswith(beginning)
         ]
 
