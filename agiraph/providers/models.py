@@ -14,6 +14,7 @@ from agiraph.providers.accounts import has_package, way_to
 from agiraph.providers.connection import Connections
 from agiraph.providers.gate import PATIENCE, Gate
 from agiraph.providers.service import WireProvider
+from agiraph.providers.text_fallback import TextFallback
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -143,7 +144,10 @@ class ModelCatalog:
             raise why_not
         account = way.account
         key = (name, account.sdk, account.base_url, account.key, way.wire)
-        return self._kept(key, lambda: self._gated(way))
+        gated = self._kept(key, lambda: self._gated(way))
+        if not self._by_text(model):
+            return gated
+        return self._kept((*key, "text"), lambda: TextFallback(gated))
 
     def facts(self, model: str) -> ModelFacts:
         """Window and price; never raises, never asks the network."""
@@ -193,14 +197,13 @@ class ModelCatalog:
         shared = self._shared
         return Gate(inner, clock=shared.clock, patience=shared.patience)
 
+    def _by_text(self, model: str) -> bool:
+        """Whether a model calls tools by text: its own setting, or its provider's."""
+        said = dict(self._settings.by_text).get(model)
+        setting = self._declared.get(model.partition("/")[0])
+        return said if said is not None else setting is not None and setting.text
+
     def _why_not(self, way: Way) -> ProviderFault | None:
-        setting = self._declared.get(way.account.provider)
-        if setting is not None and setting.text:
-            words = (
-                f"`text: true` of the provider {setting.name!r} in agiraph.yaml is "
-                "not supported yet; take the line out."
-            )
-            return ProviderFault(Fault.REQUEST, words)
         if way.missing:
             return faults.missing_key(way.account.provider, way.missing)
         if not has_package(way.account.sdk):

@@ -15,7 +15,11 @@ from agiraph.tools.registry import ORDER, specs_for
 
 TOOLS = sorted(ORDER)
 FROZEN = ["coordinator", "finite", "infinite", "worker", "single"]
-PLACES = {"nudge_worker": {"count"}, "nudge_coordinator": {"why"}}
+PLACES = {
+    "calls_by_text": {"tools"},
+    "nudge_worker": {"count"},
+    "nudge_coordinator": {"why"},
+}
 
 
 def every_part() -> list[str]:

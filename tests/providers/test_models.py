@@ -180,12 +180,6 @@ def test_a_provider_is_reached_by_its_wire_and_address(
         ("mine/x", declared(kind="odd"), Fault.REQUEST, "`kind: odd`"),
         ("mine/x", declared(wire_api="odd"), Fault.REQUEST, "`wire_api: odd`"),
         ("mine/x", declared(api_key_env="MY_KEY"), Fault.KEY, "MY_KEY is not set"),
-        (
-            "mine/x",
-            declared(base_url="http://h/v1", text=True),
-            Fault.REQUEST,
-            "not supported yet",
-        ),
     ],
 )
 def test_what_is_missing_is_said(model, settings, kind, words):
