@@ -23,7 +23,7 @@ from agiraph.runtime.seat import House
 from agiraph.runtime.voice import Voice
 from agiraph.runtime.world import World
 from agiraph.tools.execution import LocalShell
-from agiraph.tools.kit import shell_tools, tree_tools
+from agiraph.tools.kit import shell_tools, tree_tools, web_tools
 from agiraph.tools.processes import hide_environment
 from agiraph.tree.beneath import Beneath
 from agiraph.tree.lease import ignore_lease_signals
@@ -36,6 +36,9 @@ from agiraph.tree.templates import template
 from agiraph.tree.whereabouts import DiskWhereabouts
 from agiraph.watcher import FolderWatch
 from agiraph.watcher.network import silent_disk
+from agiraph.web.cache import PageCache
+from agiraph.web.fetching import Fetcher
+from agiraph.web.searching import WebSearch
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -50,6 +53,10 @@ DONE, FAILED, BAD_TREE, HELD, WAITS, INTERRUPTED = 0, 1, 4, 6, 8, 130
 # machine shares.
 POLLING = "AGIRAPH_POLLING"
 FOREGROUND = "AGIRAPH_FOREGROUND"
+
+# Set to 1 by tests alone: pages may be fetched from this machine's own servers. No file
+# of a tree can say so.
+LOOPBACK = "AGIRAPH_TEST_LOOPBACK"
 
 # Seconds for which a call is tried again in silence; then the work shows as held, with
 # the reason, and is tried again at a slower pace.
@@ -125,6 +132,14 @@ class Daemon:
             clock=self._clock,
             patience=PATIENCE,
         )
+        self._pages = Fetcher(
+            PageCache(reader, self._pen),
+            self._clock,
+            version=__version__,
+            ca_file=environment.get("SSL_CERT_FILE", ""),
+            loopback=environment.get(LOOPBACK) == "1",
+        )
+        self._search = WebSearch(self._clock, environment)
         bell = Bell(self._clock)
         world = World(
             clock=self._clock,
@@ -164,6 +179,9 @@ class Daemon:
         tools = (
             *tree_tools(world.reader, world.pen, seen),
             *shell_tools(world.shell, self._root),
+            *web_tools(
+                self._pages, self._search, world.pen, lambda: world.settings.search
+            ),
         )
         return {tool.spec.name: tool for tool in tools}
 

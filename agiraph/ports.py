@@ -277,6 +277,7 @@ class Seat:
         permissions: what is allowed.
         shared: nodes whose `scratch/` is open to all.
         agent_memory: none, read or write: a worker's access to the agent's memory.
+        said: what people wrote to the caller: the goal, their messages.
     """
 
     agent: str
@@ -287,6 +288,7 @@ class Seat:
     permissions: Permissions
     shared: frozenset[str]
     agent_memory: str = "none"
+    said: tuple[str, ...] = ()
 
     @property
     def who(self) -> str:

@@ -18,6 +18,7 @@ _MARK: Final = re.compile(
     r'<\s*/?\s*untrusted\b[^>\n]{0,600}\bid="[0-9a-f]{16}"\s*>', re.IGNORECASE
 )
 _OPENING: Final = re.compile(r'<untrusted from="([^"\n]*)" id="([0-9a-f]{16})">\n')
+_CLOSING: Final = re.compile(r'</untrusted id="[0-9a-f]{16}">\s*\Z')
 _LIKE_A_MARK: Final = re.compile(r"<(?=[\s/\\]*untrusted\b)", re.IGNORECASE)
 # What a reader does not see, but a model does: control characters, the tag block,
 # zero-width and direction marks (Unicode 16, general categories Cc and Cf).
@@ -54,6 +55,18 @@ def source_of(text: str) -> str | None:
     """The source that a text which begins with a fence names; None where none does."""
     found = _OPENING.match(text)
     return None if found is None else found.group(1)
+
+
+def refenced(text: str, source: str) -> str:
+    """A part of a text that a fence begins, fenced by itself.
+
+    Args:
+        text: some of its lines; marks of the old fence at its ends are left out.
+        source: that of the old fence.
+    """
+    first = _OPENING.match(text)
+    text = text[first.end() :] if first is not None else text
+    return fence(_CLOSING.sub("", text), source)
 
 
 def _harmless(text: str) -> str:

@@ -46,8 +46,21 @@ class Permission(Enum):
 
 
 @dataclass(frozen=True, slots=True)
+class HostRules:
+    """Patterns of hosts of the web, such as `*.example.org`, in each kind."""
+
+    allow: tuple[str, ...] = ()
+    ask: tuple[str, ...] = ()
+    deny: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Permissions:
-    """One permission for each family of tools; these are the defaults."""
+    """One permission for each family of tools; these are the defaults.
+
+    Attributes:
+        hosts: what `web` says of single hosts.
+    """
 
     bash: Permission = Permission.SANDBOX
     web: Permission = Permission.ALLOW
@@ -55,6 +68,7 @@ class Permissions:
     spawn: Permission = Permission.ALLOW
     schedule: Permission = Permission.ALLOW
     reconvene: Permission = Permission.ALLOW
+    hosts: HostRules = HostRules()
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,6 +151,22 @@ class ProviderSettings:
 
 
 @dataclass(frozen=True, slots=True)
+class SearchSettings:
+    """`search:` in agiraph.yaml: who searches the web.
+
+    Attributes:
+        provider: tavily, brave, serper, exa, searxng or ddgs; empty is whichever has
+            its key in the environment.
+        url: of a SearXNG.
+        api_key_env: the variable with the key; empty is the provider's own.
+    """
+
+    provider: str = ""
+    url: str = ""
+    api_key_env: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class TreeSettings:
     """A good agiraph.yaml, or the defaults where there is none.
 
@@ -156,6 +186,7 @@ class TreeSettings:
     providers: tuple[ProviderSettings, ...] = ()
     by_text: tuple[tuple[str, bool], ...] = ()
     prices: tuple[tuple[str, Price], ...] = ()
+    search: SearchSettings = SearchSettings()
     notify: tuple[JsonObject, ...] = ()
     keep: JsonObject = field(default_factory=dict)
 

@@ -11,7 +11,14 @@ from agiraph.core.codec import line_from_json, line_to_json
 from agiraph.core.limits import LOG_BYTES
 from agiraph.core.loglines import BadLine, records
 from agiraph.errors import Damaged, NotThere, YourError
-from agiraph.model.conversation import AssistantLine, SystemLine, ToolLine, UserLine
+from agiraph.model.conversation import (
+    AssistantLine,
+    Kind,
+    SystemLine,
+    ToolLine,
+    UserLine,
+)
+from agiraph.model.names import HUMAN
 
 if TYPE_CHECKING:
     from pathlib import PurePosixPath
@@ -129,6 +136,16 @@ class Conversation:
             else:
                 break
         return (), 0
+
+    def from_people(self) -> tuple[str, ...]:
+        """What people wrote to whoever talks here, as far as the session has it."""
+        return tuple(
+            line.content
+            for line in self.lines
+            if isinstance(line, UserLine)
+            and line.kind is Kind.MAIL
+            and line.sender == HUMAN
+        )
 
     def is_cut_off(self) -> bool:
         """Whether the file ends in an answer with a call that has no result.

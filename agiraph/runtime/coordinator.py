@@ -176,6 +176,7 @@ class Coordinator:
             permissions=desk.settings.permissions,
             shared=desk.shared(),
             agent_memory="write",
+            said=(desk.goal_text, *self._talk.from_people()),
         )
 
     # --- places and parking

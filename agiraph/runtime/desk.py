@@ -173,6 +173,11 @@ class Desk:
         return self.goal.settings if self.goal else self.world.settings.defaults
 
     @property
+    def goal_text(self) -> str:
+        """The goal in force, in a person's words; empty without one."""
+        return self.goal.body if self.goal else ""
+
+    @property
     def agent(self) -> str:
         """The agent's id."""
         return self.home.agent

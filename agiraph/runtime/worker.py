@@ -125,6 +125,7 @@ class Worker:
             permissions=desk.settings.permissions,
             shared=desk.shared(),
             agent_memory=self._staff.identity.agent_memory.value,
+            said=(desk.goal_text, *self._talk.from_people()),
         )
 
     async def before(self, tool: str) -> None:

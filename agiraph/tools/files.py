@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 from agiraph.core import paging
 from agiraph.core.edits import replaced
 from agiraph.core.scopes import Place, reading, writing
+from agiraph.core.untrusted import refenced, source_of
 from agiraph.errors import ToolRefused
 from agiraph.model.tool import ToolResult
 from agiraph.ports import EntryKind
@@ -84,10 +85,12 @@ def shown_page(
             limit=limit,
             count_all=entry.size <= _COUNTED,
         )
-    return _in_brackets(place, page)
+    source = source_of(sample.decode("utf-8", "replace"))
+    return _in_brackets(place, page, source)
 
 
-def _in_brackets(place: Place, page: paging.Page) -> str:
+def _in_brackets(place: Place, page: paging.Page, source: str | None) -> str:
+    """The page with its notes; in a fence where its file begins with one."""
     if page.last < page.first:
         raise ToolRefused(
             f"{place.shown} has {page.total} lines; offset={page.first} is behind its "
@@ -102,10 +105,11 @@ def _in_brackets(place: Place, page: paging.Page) -> str:
         )
     elif page.first > 1:
         notes.append(f"lines {page.first}-{page.last} of {total}, the end")
+    text = page.text if source is None else refenced(page.text, source)
     if not notes:
-        return page.text
-    gap = "" if page.text.endswith("\n") else "\n"
-    return page.text + gap + "\n".join(f"[{note}]" for note in notes)
+        return text
+    gap = "" if text.endswith("\n") else "\n"
+    return text + gap + "\n".join(f"[{note}]" for note in notes)
 
 
 class WriteFile:

@@ -8,8 +8,12 @@ from agiraph.tools.bash import Bash
 from agiraph.tools.files import EditFile, ListFiles, ReadFile, WriteFile
 from agiraph.tools.memory import MemoryRead, MemorySearch, MemoryWrite
 from agiraph.tools.refs import ReadRef
+from agiraph.tools.web import Pages, Search, WebFetch, WebSearch
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from agiraph.model.agent import SearchSettings
     from agiraph.ports import Pen, Reader, Shell, Tool
     from agiraph.tools.seen import LastSeen
 
@@ -36,3 +40,16 @@ def tree_tools(reader: Reader, pen: Pen, seen: LastSeen) -> tuple[Tool, ...]:
 def shell_tools(shell: Shell, root: str) -> tuple[Tool, ...]:
     """The tools that start commands; `root` is the tree's, as an absolute path."""
     return (Bash(shell, root),)
+
+
+def web_tools(
+    pages: Pages, search: Search, pen: Pen, settings: Callable[[], SearchSettings]
+) -> tuple[Tool, ...]:
+    """The tools that reach the web.
+
+    Args:
+        pages, search: who fetches and searches.
+        pen: writes what is kept in `outputs/`.
+        settings: `search:` of agiraph.yaml, as it is at a call.
+    """
+    return (WebSearch(search, settings), WebFetch(pages, pen))

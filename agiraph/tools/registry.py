@@ -9,7 +9,7 @@ from agiraph.core.arguments import broken, checked, nearest
 from agiraph.errors import ToolRefused
 from agiraph.model.tool import Who
 from agiraph.prompts import guidance
-from agiraph.tools.schemas import communication, execution, files, memory, work
+from agiraph.tools.schemas import communication, execution, files, memory, web, work
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -42,6 +42,8 @@ _ALL: Final = (
     files.LIST_FILES,
     files.READ_REF,
     execution.BASH,
+    web.WEB_SEARCH,
+    web.WEB_FETCH,
     memory.MEMORY_WRITE,
     memory.MEMORY_READ,
     memory.MEMORY_SEARCH,

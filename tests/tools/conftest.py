@@ -9,14 +9,17 @@ import pytest
 
 from agiraph.clock import SystemClock
 from agiraph.errors import ToolRefused
-from agiraph.model.agent import Permissions
+from agiraph.model.agent import Permissions, SearchSettings
 from agiraph.ports import Intent, Seat, Tool
 from agiraph.tools.execution import LocalShell
-from agiraph.tools.kit import shell_tools, tree_tools
+from agiraph.tools.kit import shell_tools, tree_tools, web_tools
 from agiraph.tools.seen import LastSeen
 from agiraph.tree.beneath import Beneath
 from agiraph.tree.pen import DiskPen
 from agiraph.tree.reader import DiskReader
+from agiraph.web.cache import PageCache
+from agiraph.web.fetching import Fetcher
+from agiraph.web.searching import WebSearch
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
@@ -122,7 +125,14 @@ async def bench(tmp_path: Path, seat: Callable[..., Seat]) -> AsyncIterator[Benc
         "ANTHROPIC_API_KEY": SECRET,
     }
     shell = LocalShell(Beneath(str(root)), pen, environment)
-    tools = (*tree_tools(reader, pen, seen), *shell_tools(shell, str(root)))
+    pages = Fetcher(PageCache(reader, pen), SystemClock(), version="0", loopback=True)
+    search = WebSearch(SystemClock(), {})
+    settings = SearchSettings()
+    tools = (
+        *tree_tools(reader, pen, seen),
+        *shell_tools(shell, str(root)),
+        *web_tools(pages, search, pen, lambda: settings),
+    )
     by_name = {tool.spec.name: tool for tool in tools}
     yield Bench(
         root, by_name, seen, shell, seat(), seat(None, step="coordinator/1.1.0")

@@ -46,6 +46,8 @@ TABLE = {
     "list_files": "path",
     "read_ref": "ref_name",
     "bash": "command timeout?",
+    "web_search": "query",
+    "web_fetch": "url",
     "memory_write": "path content append?",
     "memory_read": "path",
     "memory_search": "query",

@@ -9,6 +9,7 @@ from agiraph.core.codec import kinds
 from agiraph.core.codec.fields import Section
 from agiraph.core.codec.page import read_page
 from agiraph.core.codec.report import Findings, Good, Problem, Rejected
+from agiraph.core.codec.web import web_permissions
 from agiraph.model.agent import Budget, Goal, Limits, Mode, Permission, Permissions
 
 if TYPE_CHECKING:
@@ -17,7 +18,9 @@ if TYPE_CHECKING:
     from agiraph.model.agent import Settings
 
 _TREE_KEYS = ("max_agents", "timezone", "agent_budget", "providers", "prices", "notify")
-_ELSEWHERE = dict.fromkeys((*_TREE_KEYS, "keep"), "; it belongs in agiraph.yaml")
+_ELSEWHERE = dict.fromkeys(
+    (*_TREE_KEYS, "keep", "search"), "; it belongs in agiraph.yaml"
+)
 
 
 def read_goal(text: str, defaults: Settings) -> Good[Goal] | Rejected:
@@ -95,13 +98,15 @@ def _permissions_over(given: Permissions) -> Parse[Permissions]:
 
     def read(place: Place) -> Permissions:
         keys = Section.at(place)
+        web = keys.get("web", web_permissions, given)
         permissions = Permissions(
             bash=keys.get("bash", word, given.bash),
-            web=keys.get("web", word, given.web),
+            web=web.web,
             write=keys.get("write", word, given.write),
             spawn=keys.get("spawn", word, given.spawn),
             schedule=keys.get("schedule", word, given.schedule),
             reconvene=keys.get("reconvene", word, given.reconvene),
+            hosts=web.hosts,
         )
         keys.close()
         return permissions

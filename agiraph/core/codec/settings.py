@@ -7,11 +7,12 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-from agiraph.core.codec import kinds
+from agiraph.core.codec import kinds, services
 from agiraph.core.codec.fields import Section
 from agiraph.core.codec.goal import budget_over, read_settings
 from agiraph.core.codec.page import plain_lines, read_section
 from agiraph.core.codec.report import Findings, Good, Rejected
+from agiraph.core.codec.web import search_settings
 from agiraph.model.agent import Budget, ProviderSettings, Settings, TreeSettings
 from agiraph.model.usage import Price
 
@@ -20,8 +21,6 @@ if TYPE_CHECKING:
     from agiraph.model.json import JsonObject
 
 _ZONE = re.compile(r"[A-Za-z0-9_+-]{1,40}(/[A-Za-z0-9_+-]{1,40}){0,3}")
-_VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
-_KEY_LIKE = re.compile(r"sk-|[A-Za-z0-9_-]{33,}")
 _KINDS = ("openai", "anthropic", "gemini")
 _ELSEWHERE = {"run": "; it belongs in an agent's GOAL.md"}
 
@@ -41,6 +40,7 @@ def read_tree_settings(text: str) -> Good[TreeSettings] | Rejected:
         providers=top.get("providers", _providers, given.providers),
         by_text=top.get("models", _by_text, given.by_text),
         prices=top.get("prices", _prices, given.prices),
+        search=top.get("search", search_settings, given.search),
         notify=top.get("notify", kinds.many(_notice), given.notify),
         keep=top.get("keep", _keep, given.keep),
     )
@@ -76,12 +76,12 @@ def _provider(place: Place) -> ProviderSettings:
     provider = ProviderSettings(
         name=named,
         kind=keys.get("kind", kinds.one_of(*_KINDS), default),
-        base_url=keys.get("base_url", _address, None),
-        api_key_env=keys.get("api_key_env", _variable, None),
+        base_url=keys.get("base_url", services.address, None),
+        api_key_env=keys.get("api_key_env", services.variable, None),
         wire_api=keys.get("wire_api", wire, None),
         text=keys.get("text", kinds.flag, default=False),
     )
-    keys.get("api_key", _no_key, "")
+    keys.get("api_key", services.no_key, "")
     keys.close()
     return provider
 
@@ -96,29 +96,6 @@ def _model(place: Place) -> bool | None:
     text = keys.get("text", kinds.flag, None)
     keys.close()
     return text
-
-
-def _address(place: Place) -> str:
-    found = kinds.line(place)
-    if not found.startswith(("http://", "https://")) or len(found) < 9:
-        raise place.unfit("an address that begins with http:// or https://")
-    return found.rstrip("/")
-
-
-def _variable(place: Place) -> str:
-    found = kinds.line(place)
-    allowed = "the name of an environment variable, such as MYLAB_KEY"
-    if _KEY_LIKE.match(found) and not found.isupper():
-        raise place.unfit(allowed, "what looks like a key itself")
-    if not _VARIABLE.fullmatch(found):
-        raise place.unfit(allowed)
-    return found
-
-
-def _no_key(place: Place) -> str:
-    raise place.unfit(
-        "no key in the tree: api_key_env, the name of a variable", "a key"
-    )
 
 
 def _prices(place: Place) -> tuple[tuple[str, Price], ...]:
@@ -142,7 +119,7 @@ def _price(place: Place) -> Price:
 
 def _notice(place: Place) -> JsonObject:
     keys = Section.at(place)
-    keys.get("webhook", _address, "")
+    keys.get("webhook", services.address, "")
     keys.get("kinds", kinds.many(kinds.line), None)
     return kinds.json_object(place)
 

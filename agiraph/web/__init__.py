@@ -1,0 +1,1 @@
+"""The public web: pages fetched from judged addresses, and searches."""
