@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, Protocol
 
+from agiraph.core.approval import Need, permitted, shown
 from agiraph.core.hosts import permission_for
 from agiraph.core.limits import WEB_SHOWN
 from agiraph.core.named import is_named
@@ -13,7 +14,7 @@ from agiraph.core.untrusted import fence
 from agiraph.core.webaddress import read_address
 from agiraph.errors import ToolRefused
 from agiraph.model.tool import ToolResult
-from agiraph.tools.access import flag_of, refuse_unless_allowed, text_of
+from agiraph.tools.access import flag_of, text_of
 from agiraph.tools.schemas import web as schemas
 
 if TYPE_CHECKING:
@@ -79,7 +80,6 @@ class WebSearch:
 
     async def prepare(self, arguments: JsonObject, seat: Seat) -> Intent:
         """Check the permission and the query."""
-        refuse_unless_allowed(seat.permissions.web, "web")
         query = " ".join(text_of(arguments, "query").split())
         if not query:
             raise ToolRefused("`query` is empty.")
@@ -88,7 +88,9 @@ class WebSearch:
                 f"`query` has {len(query)} characters, {_LONGEST_QUERY} is the most; a "
                 "few words find more."
             )
-        return {"query": query}
+        words = shown("web_search", "the search service", {"query": query})
+        asked = permitted(seat.permissions.web, Need("web", ("search",), words))
+        return {"query": query, **asked}
 
     async def perform(self, intent: Intent, seat: Seat) -> ToolResult:
         """Search."""
@@ -119,8 +121,10 @@ class WebFetch:
         """Judge the address and the permission; note whether a person named it."""
         address = self._address(arguments)
         permission = permission_for(address.host, seat.permissions)
-        refuse_unless_allowed(permission, "web")
-        return {"url": address.url, "named": is_named(address, seat.said)}
+        words = shown("web_fetch", address.host, {"url": address.url})
+        asked = permitted(permission, Need("web", (address.host,), words))
+        named = is_named(address, seat.said)
+        return {"url": address.url, "named": named, **asked}
 
     def _address(self, arguments: JsonObject) -> WebAddress:
         url = text_of(arguments, "url")

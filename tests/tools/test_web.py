@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from agiraph.core.approval import needed
 from agiraph.core.limits import WEB_SHOWN
 from agiraph.core.untrusted import fenced, source_of
 from agiraph.errors import ToolRefused
@@ -137,7 +138,6 @@ async def test_robots_txt_counts_unless_a_person_named_the_address(
     ("permissions", "words"),
     [
         (Permissions(web=Permission.DENY), "does not allow"),
-        (Permissions(web=Permission.ASK), "ask"),
         (Permissions(hosts=HostRules(deny=("127.0.0.1",))), "does not allow"),
         (Permissions(hosts=HostRules(allow=("example.org",))), "does not allow"),
     ],
@@ -147,6 +147,22 @@ async def test_what_the_person_does_not_allow_is_not_fetched(
 ) -> None:
     seat = replace(bench.alice, permissions=permissions)
     assert words in await bench.refused("web_fetch", seat, url=f"{web.url}/page")
+    assert web.visits == []
+
+
+async def test_a_person_is_asked_for_the_host_where_they_want_to_be(
+    bench: Bench, web: WebServer
+) -> None:
+    for allowed in (
+        Permissions(web=Permission.ASK),
+        Permissions(hosts=HostRules(ask=("*",))),
+    ):
+        seat = replace(bench.alice, permissions=allowed)
+        intent = await bench.prepare("web_fetch", seat, url=f"{web.url}/page")
+        need = needed(intent)
+        assert need is not None
+        assert (need.kind, need.subjects) == ("web", ("127.0.0.1",))
+        assert f"{web.url}/page" in need.shown
     assert web.visits == []
 
 
