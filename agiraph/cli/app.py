@@ -28,6 +28,7 @@ _MODULE_OF = {
     "show": "show",
     "logs": "logs",
     "send": "say",
+    "chat": "chat",
     "pause": "say",
     "resume": "say",
     "stop": "say",

@@ -54,6 +54,20 @@ class Files:
         except AgiraphError:
             return False
 
+    def entry(self, path: PurePosixPath) -> Entry | None:
+        """How a file stands; None where there is none."""
+        try:
+            return self.reader.entry(path)
+        except AgiraphError:
+            return None
+
+    def part(self, path: PurePosixPath, offset: int, limit: int) -> bytes:
+        """Some of a file; empty where it cannot be read."""
+        try:
+            return self.reader.part(path, offset=offset, limit=limit)
+        except AgiraphError:
+            return b""
+
     def text(self, path: PurePosixPath, limit: int = _PAGE) -> str:
         """A file's text; empty where it cannot be read."""
         try:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import secrets
 import sys
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
@@ -13,12 +12,13 @@ from agiraph.cli.call import Call, tree_options
 from agiraph.cli.codes import Misused
 from agiraph.cli.daemons import daemon_of
 from agiraph.cli.names import found
+from agiraph.cli.post import post
 from agiraph.cli.read import Files
 from agiraph.cli.render import say
 from agiraph.cli.shell import quoted
 from agiraph.cli.view import agent as agent_view
 from agiraph.cli.view import newest_run, one_agent
-from agiraph.cli.write import encoded, put, take_away, touch
+from agiraph.cli.write import put, take_away, touch
 from agiraph.model import layout
 from agiraph.model.layout import Home
 from agiraph.model.names import COORDINATOR
@@ -26,7 +26,6 @@ from agiraph.model.names import COORDINATOR
 if TYPE_CHECKING:
     from pathlib import PurePosixPath
 
-_LONGEST = 8 * 1024 * 1024
 _EVERYONE = "all"
 
 
@@ -55,11 +54,7 @@ def send(call: Call, name: str, text: str, to: str | None, urgent: bool) -> None
     if not words.strip():
         raise Misused("there is nothing to send: the text is empty.")
     reader = _addressee(files, Home(agent), to)
-    message = _message(words, to=reader, urgent=urgent)
-    if len(encoded(message)) > _LONGEST:
-        raise Misused("the text is longer than 8 MiB; put it into inputs/ instead.")
-    path = Home(agent).dropbox / _file_name()
-    put(files.root, path, message)
+    path = post(files.root, agent, words, to=reader, urgent=urgent)
     say(f"Sent to {f'{reader} of ' if reader else ''}{agent}: {path}")
     if daemon_of(files).running:
         say(f"Next: agiraph logs -f {quoted(agent)}")
@@ -160,19 +155,6 @@ def _addressee(files: Files, home: Home, typed: str | None) -> str | None:
     names = files.folders(run.workers) if run else ()
     where = f"{home.agent}'s newest run"
     return found(typed, [*names, COORDINATOR, _EVERYONE], kind="worker", where=where)
-
-
-def _message(text: str, *, to: str | None, urgent: bool) -> str:
-    """The file of one message; with settings even where its text begins like some."""
-    from agiraph.core.codec import emit
-
-    settings = ({"to": to} if to else {}) | ({"urgent": True} if urgent else {})
-    return emit.page(settings, text)
-
-
-def _file_name() -> str:
-    stamp = datetime.now(UTC).strftime("%Y%m%d-%H%M%S-%f")
-    return f"{stamp}-{secrets.token_hex(3)}.md"
 
 
 def _now() -> str:

@@ -1,0 +1,137 @@
+"""The thread between people and one agent, put together from its files."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from agiraph.model.layout import Home
+from agiraph.model.names import HUMAN
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import PurePosixPath
+
+    from agiraph.cli.read import Files
+    from agiraph.core.codec.outbox import Said
+
+YOU = "you"
+_TAIL = 4 * 1024 * 1024
+_OUTBOX = 16 * 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One thing that was said; at: seconds since 1970."""
+
+    at: float
+    who: str
+    text: str
+
+
+class Outbox:
+    """What an agent has said to people; each entry is told once."""
+
+    def __init__(self, files: Files, agent: str) -> None:
+        """Nothing has been told yet."""
+        self._files = files
+        self._path = Home(agent).outbox
+        self._stamp: tuple[int, float] | None = None
+        self._told: set[str] = set()
+
+    def more(self) -> list[Said]:
+        """The entries that were not told before, oldest first.
+
+        By their marks, not by their place: old parts of the file are moved away.
+        """
+        entry = self._files.entry(self._path)
+        stamp = (entry.size, entry.changed) if entry is not None else None
+        if entry is None or stamp == self._stamp:
+            return []
+        from agiraph.core.codec.outbox import read_outbox
+
+        start = max(0, entry.size - _OUTBOX)
+        text = self._files.part(self._path, start, _OUTBOX).decode("utf-8", "replace")
+        if not text.endswith("\n"):
+            return []  # an entry is being written
+        self._stamp = stamp
+        found = [each for each in read_outbox(text) if each.mark not in self._told]
+        self._told.update(each.mark for each in found)
+        return found
+
+
+def so_far(files: Files, agent: str, said: list[Said], *, exchanges: int) -> list[Line]:
+    """The last exchanges: what people wrote to the coordinator, what they were told.
+
+    Args:
+        files: of the tree.
+        agent: whose thread.
+        said: its outbox.
+        exchanges: how many times, counted from the end, a person wrote.
+    """
+    home = Home(agent)
+    talk = list(_lines(files, home.conversation))
+    moments = dict(_moments(talk, list(_lines(files, home.events))))
+    lines, last = [], 0.0
+    for each in said:
+        last = max(moments.get(each.mark, _minute(each.when)), last)
+        lines.append(Line(last, each.sender, each.text))
+    written = list(_written(talk))
+    whole = sorted([*written, *lines], key=lambda line: line.at)
+    starts = [at for at, line in enumerate(whole) if line.who == YOU]
+    if not exchanges:
+        return []
+    return whole[starts[-exchanges] if len(starts) >= exchanges else 0 :][-200:]
+
+
+def _lines(files: Files, path: PurePosixPath) -> Iterator[dict[str, object]]:
+    """The last lines of a log."""
+    entry = files.entry(path)
+    if entry is None:
+        return
+    start = max(0, entry.size - _TAIL)
+    whole = files.part(path, start, _TAIL).split(b"\n")
+    for raw in whole[1 if start else 0 : -1]:
+        try:
+            found = json.loads(raw)
+        except ValueError:
+            continue
+        if isinstance(found, dict):
+            yield found
+
+
+def _written(talk: list[dict[str, object]]) -> Iterator[Line]:
+    for line in talk:
+        if line.get("role") == "user" and line.get("from") == HUMAN:
+            _, _, text = str(line.get("content", "")).partition("\n")
+            yield Line(_moment(line.get("ts")), YOU, text.strip())
+
+
+def _moments(
+    talk: list[dict[str, object]], events: list[dict[str, object]]
+) -> Iterator[tuple[str, float]]:
+    """When what has a mark in the outbox was said."""
+    session: object = None
+    for line in talk:
+        if line.get("role") == "system":
+            session = line.get("session")
+        elif line.get("role") == "assistant":
+            yield f"reply:{session}.{line.get('turn')}", _moment(line.get("ts"))
+    for event in events:
+        data = event.get("data")
+        if event.get("type") in ("message.sent", "human.question"):
+            ident = data.get("id") if isinstance(data, dict) else None
+            yield str(ident), _moment(event.get("ts"))
+
+
+def _moment(stamp: object) -> float:
+    try:
+        return datetime.fromisoformat(str(stamp)).timestamp()
+    except ValueError:
+        return 0.0
+
+
+def _minute(when: str) -> float:
+    return _moment(when.replace(" ", "T"))

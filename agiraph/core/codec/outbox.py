@@ -1,0 +1,43 @@
+"""`_outbox.md`: what was said to people, entry by entry."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+_HEAD = re.compile(
+    r"^## (?P<when>\d{4}-\d\d-\d\d \d\d:\d\d) · (?P<sender>.+?) "
+    r"<!-- (?P<mark>.+?) -->$",
+    re.MULTILINE,
+)
+REPLY = "reply:"
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """One entry.
+
+    Attributes:
+        when: to the minute, in the daemon's own time.
+        mark: what tells it from every other: a message's or a question's id, `reply:…`.
+    """
+
+    when: str
+    sender: str
+    mark: str
+    text: str
+
+    @property
+    def is_reply(self) -> bool:
+        """Whether it is the coordinator's own answer to a person."""
+        return self.mark.startswith(REPLY)
+
+
+def read_outbox(text: str) -> tuple[Said, ...]:
+    """Its entries, oldest first; what stands before the first one is none."""
+    heads = list(_HEAD.finditer(text))
+    ends = [head.start() for head in heads[1:]] + [len(text)]
+    return tuple(
+        Said(head["when"], head["sender"], head["mark"], text[head.end() : end].strip())
+        for head, end in zip(heads, ends, strict=True)
+    )
