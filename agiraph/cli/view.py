@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeGuard
 
 from agiraph.cli.names import found
 from agiraph.cli.owner import elsewhere
@@ -14,7 +14,7 @@ from agiraph.model import layout
 from agiraph.model.layout import Home, NodeFolder, RunFolder, WorkerFolder
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
     from pathlib import PurePosixPath
 
 QUESTION = re.compile(r"q-[0-9]{1,9}\.md")
@@ -241,15 +241,22 @@ def workers(files: Files, run: RunFolder) -> Iterator[WorkerView]:
 
 
 def open_questions(files: Files, home: Home) -> Iterator[QuestionView]:
-    """The questions of an agent that have no answer yet."""
+    """The questions of an agent that have no answer yet.
+
+    An answer may have come by another way than the file, and what stands there may be
+    none: the agent's own page says so, where it is newer than the file.
+    """
     names = [name for name in files.files(home.questions) if QUESTION.fullmatch(name)]
     if not names:
         return
     from agiraph.core.codec import Good
     from agiraph.core.codec.question import read_question
 
+    told, told_at = _told_open(files, home)
     for name in names:
         path = home.questions / name
+        if told_at > _changed(files, path) and name.removesuffix(".md") not in told:
+            continue
         found = read_question(files.text(path), name)
         if not isinstance(found, Good):
             # Two answers that differ count as none; its error page says more.
@@ -267,6 +274,22 @@ def open_questions(files: Files, home: Home) -> Iterator[QuestionView]:
                 text=asked.text,
                 options=asked.options,
             )
+
+
+def _told_open(files: Files, home: Home) -> tuple[frozenset[str], float]:
+    """The questions that an agent's page lists as open, and when it was written."""
+    told = files.facts(home.status).get("questions")
+    names = [str(each).partition(":")[0] for each in told] if _is_list(told) else []
+    return frozenset(names), _changed(files, home.status)
+
+
+def _is_list(value: object) -> TypeGuard[Sequence[object]]:
+    return isinstance(value, list | tuple)
+
+
+def _changed(files: Files, path: PurePosixPath) -> float:
+    entry = files.entry(path)
+    return entry.changed if entry is not None else 0.0
 
 
 def _is_home(files: Files, home: Home) -> bool:
