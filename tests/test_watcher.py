@@ -47,7 +47,7 @@ class Listener:
         quiet = False
         while not quiet:
             self.seen.clear()
-            await asyncio.sleep(0.35)
+            await asyncio.sleep(0.8)  # arming takes its time on a busy machine
             quiet = not self.seen
         self.seen.clear()
 

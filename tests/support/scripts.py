@@ -9,6 +9,7 @@ open_gate(daemon, "news", "go")
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING, Any
 
 import yaml
@@ -93,17 +94,24 @@ def open_gate(daemon: Daemon, agent: str, name: str) -> None:
 
 
 def at_gate(daemon: Daemon, agent: str, name: str) -> None:
-    """Wait until a gate's command runs: its call is on record."""
-    mark = daemon.root / agent / "inputs" / name
-    pattern = f"/{mark.name}\\"
-    daemon.until(
-        lambda: any(
-            pattern in path.read_text("utf-8")
-            and path.read_text("utf-8").rstrip().endswith("}")
-            for path in (daemon.root / agent).rglob("conversation.jsonl")
-        ),
-        f"{agent} waits at the gate {name}",
-    )
+    """Wait until a gate's command runs: its call is on record, and its intent."""
+    home = daemon.root / agent
+
+    def held() -> bool:
+        said = [path.read_text("utf-8") for path in home.rglob("conversation.jsonl")]
+        steps = (home / "_state/journal.jsonl").read_text("utf-8")
+        asked = [call for text in said for call in _commands(text)]
+        meant = steps.count('"tool": "bash"')
+        return any(f'/{name}"' in call for call in asked) and meant >= len(asked)
+
+    daemon.until(held, f"{agent} waits at the gate {name}")
+
+
+def _commands(conversation: str) -> list[str]:
+    """What a model has asked the shell to do."""
+    lines = [json.loads(line) for line in conversation.splitlines()]
+    calls = [call for line in lines for call in line.get("tool_calls", ())]
+    return [call["arguments"]["command"] for call in calls if call["name"] == "bash"]
 
 
 def told(daemon: Daemon, pattern: str, *roles: str) -> str:
