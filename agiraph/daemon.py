@@ -140,12 +140,13 @@ class Daemon:
             loopback=environment.get(LOOPBACK) == "1",
         )
         self._search = WebSearch(self._clock, environment)
+        self._shell = LocalShell(Beneath(self._root), self._pen, environment)
         bell = Bell(self._clock)
         world = World(
             clock=self._clock,
             pen=self._pen,
             reader=reader,
-            shell=LocalShell(Beneath(self._root), self._pen, environment),
+            shell=self._shell,
             models=self._catalog,
             whereabouts=DiskWhereabouts.of(self._root, environment),
             disk=RealDisk(self._root),
@@ -227,6 +228,7 @@ class Daemon:
     def _end(self, code: int) -> None:
         if self._stop.is_set():
             if code == INTERRUPTED:
+                self._shell.end_at_once()
                 self._starts.end()
                 os._exit(INTERRUPTED)  # the second Ctrl-C ends it now
             return

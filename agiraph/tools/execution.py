@@ -73,6 +73,7 @@ class LocalShell:
         self._ways = ways
         self._pen = pen
         self._environment = environment
+        self._groups: set[int] = set()  # what runs now
         self._shell = "/bin/bash" if os.path.exists("/bin/bash") else "/bin/sh"
 
     async def run(self, command: Command) -> Finished:
@@ -102,11 +103,17 @@ class LocalShell:
         """
         return await processes.end(None, self._marks(agent))
 
+    def end_at_once(self) -> None:
+        """Kill what runs now, without asking and without waiting: we end this moment."""
+        for group in self._groups:
+            processes.kill(group)
+
     async def _run(self, command: Command, opened: _Opened, private: str) -> Finished:
         begun = asyncio.get_running_loop().time()
         mark = {"AGIRAPH_COMMAND": secrets.token_hex(16)}
         environment = self._scrubbed(command, private) | mark
         process = await self._start(command, opened, environment)
+        self._groups.add(process.pid)
         in_time = True
         try:
             async with asyncio.timeout(command.timeout):
@@ -115,6 +122,7 @@ class LocalShell:
             in_time = False
         finally:
             await processes.end(process.pid, mark)
+            self._groups.discard(process.pid)
         with suppress(TimeoutError):
             async with asyncio.timeout(_REAP):
                 await process.wait()

@@ -64,7 +64,8 @@ async def end(group: int | None, marks: Mapping[str, str]) -> int:
         _send(found, group, signal.SIGTERM)
         await _wait_until_gone(group, marks)
     except asyncio.CancelledError:
-        _send(frozenset(), group, signal.SIGKILL)
+        if group is not None:
+            kill(group)
         raise
     for _ in range(_ROUNDS):
         rest = await asyncio.to_thread(left, group, marks)
@@ -73,6 +74,11 @@ async def end(group: int | None, marks: Mapping[str, str]) -> int:
         _send(rest, group, signal.SIGKILL)
         await asyncio.sleep(_LATER_LOOKS)
     return len(found)
+
+
+def kill(group: int) -> None:
+    """Kill a process group without asking."""
+    _send(frozenset(), group, signal.SIGKILL)
 
 
 async def _wait_until_gone(group: int | None, marks: Mapping[str, str]) -> None:

@@ -96,6 +96,7 @@ def interrupted(one: Daemon, two: Daemon) -> None:
     """The first is sent one Ctrl-C, the second one two."""
     assert one.stop(signal.SIGINT) == 130
     assert "every step is recorded" in one.log.read_text()
+    shell = two.until(lambda: _children(two.pid), "the command runs")
     os.kill(two.pid, signal.SIGSTOP)  # so that both are pending when it goes on
     os.kill(two.pid, signal.SIGINT)
     os.kill(two.pid, signal.SIGCONT)
@@ -105,6 +106,7 @@ def interrupted(one: Daemon, two: Daemon) -> None:
     started = time.monotonic()
     assert two.ended() == 130
     assert time.monotonic() - started < 10
+    two.until(lambda: not any(_runs(pid) for pid in shell), "no command is left")
 
 
 def test_a_second_daemon_says_who_holds_the_tree_and_exits_with_seven(
