@@ -104,7 +104,7 @@ class LocalShell:
         return await processes.end(None, self._marks(agent))
 
     def end_at_once(self) -> None:
-        """Kill what runs now, without asking and without waiting: we end this moment."""
+        """Kill what runs now, without asking or waiting: this process is ending."""
         for group in self._groups:
             processes.kill(group)
 
