@@ -29,6 +29,7 @@ _MODULE_OF = {
     "logs": "logs",
     "send": "say",
     "chat": "chat",
+    "answer": "answer",
     "pause": "say",
     "resume": "say",
     "stop": "say",

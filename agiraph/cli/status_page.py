@@ -124,8 +124,7 @@ def _waiting(view: TreeView) -> Iterator[str]:
             f"{each.agent}: {who or 'the coordinator'} asks ({each.id}): "
             f"{render.short(each.text, 120)}"
         )
-        send = f'agiraph send {quoted(each.agent)} "{each.id}: ..."'
-        yield f"    answer in {each.path}, or: {send}"
+        yield f"    answer in {each.path}, or: {each.command}"
     for agent in view.agents:
         if agent.waiting_for and agent.status not in ("working", "idle"):
             yield f"{agent.name}: {agent.status}, {_whole(agent.waiting_for)}"

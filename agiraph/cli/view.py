@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, TypeGuard
 from agiraph.cli.names import found
 from agiraph.cli.owner import elsewhere
 from agiraph.cli.read import Files, number, whole, words
+from agiraph.cli.shell import quoted
 from agiraph.model import layout
 from agiraph.model.layout import Home, NodeFolder, RunFolder, WorkerFolder
 
@@ -63,6 +64,12 @@ class QuestionView:
     kind: str = "question"
     asked: str = ""
     options: tuple[str, ...] = ()
+
+    @property
+    def command(self) -> str:
+        """The command that answers it."""
+        told = "--yes, --no or --always" if self.kind == "approval" else '"..."'
+        return f"agiraph answer {quoted(self.agent)} {self.id} {told}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -41,6 +41,8 @@ class Question:
     Attributes:
         asked: ISO 8601 with an offset.
         answer: the person's answer; empty while it is open.
+        channel: where the asker wants it told: cli, webhook or email; empty where
+            the settings of `notify:` decide.
     """
 
     number: int
@@ -51,6 +53,7 @@ class Question:
     text: str
     options: tuple[str, ...] = ()
     answer: str = ""
+    channel: str = ""
 
     @property
     def id(self) -> str:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from agiraph.core.limits import GOAL_BYTES, INBOX_BYTES
 from agiraph.errors import AgiraphError, NotThere
+from agiraph.model.layout import ERROR_SUFFIX
 from agiraph.model.names import name_problem
 from agiraph.ports import EntryKind, Seen, Sight
 
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from agiraph.model.layout import Home
     from agiraph.ports import Entry, Reader
 
+_FILES = (EntryKind.FILE, EntryKind.LINK, EntryKind.OTHER)
 EDITOR_LOCKS = (".{}.swp", ".{}.swo", ".#{}", ".{}.swpx", ".~lock.{}#")
 
 
@@ -28,6 +30,8 @@ class Folder:
         run: the newest run's name.
         goal_changed: when GOAL.md last changed, in seconds since 1970.
         drops: files in `_inbox/`, by name.
+        questions: files in `_questions/`, by number; strays: the others there, such as
+            copies that a sync tool made, by name.
         specs, stops, reruns: by node; identities, notes: by worker.
         odd: names that cannot be used, and why.
         held_open: whether an editor's lock file lies beside the inbox.
@@ -48,6 +52,7 @@ class Folder:
     goal_changed: float | None = None
     drops: dict[str, Sight] = field(default_factory=dict)
     questions: dict[int, Sight] = field(default_factory=dict)
+    strays: dict[str, Sight] = field(default_factory=dict)
     specs: dict[str, Sight] = field(default_factory=dict)
     stops: set[str] = field(default_factory=set)
     reruns: set[str] = field(default_factory=set)
@@ -88,8 +93,7 @@ class Look:
             lock.format("_inbox.md") in names for lock in EDITOR_LOCKS
         )
         self._drops()
-        for number in self._questions:
-            found.questions[number] = self._look(home.question(number), GOAL_BYTES)
+        self._asked()
         self._run()
         return found
 
@@ -119,6 +123,17 @@ class Look:
             path = self._home.dropbox / entry.name
             sight = self._look(path, GOAL_BYTES, at_once=True)
             self._found.drops[entry.name] = sight
+
+    def _asked(self) -> None:
+        """The question files, those of the open ones first; and what lies beside."""
+        home, found = self._home, self._found
+        names = [e.name for e in self._entries(home.questions) if e.kind in _FILES]
+        known = [number for name in names if (number := number_of(name)) is not None]
+        for number in dict.fromkeys([*self._questions, *known]):
+            found.questions[number] = self._look(home.question(number), GOAL_BYTES)
+        for name in names:
+            if number_of(name) is None and _is_stray(name):
+                found.strays[name] = self._look(home.questions / name, GOAL_BYTES)
 
     def _run(self) -> None:
         runs = [
@@ -162,6 +177,21 @@ class Look:
             else:
                 good.append(entry.name)
         return good
+
+
+def number_of(name: str) -> int | None:
+    """The number in `q-007.md`, or None for any other name."""
+    stem = name.removesuffix(".md")
+    if not name.endswith(".md") or not stem.startswith("q-"):
+        return None
+    digits = stem.removeprefix("q-")
+    good = digits.isascii() and digits.isdigit() and len(digits) < 10
+    return int(digits) if good and name == f"q-{int(digits):03d}.md" else None
+
+
+def _is_stray(name: str) -> bool:
+    ours = name.startswith(".") or name.endswith((ERROR_SUFFIX, ".tmp", "~"))
+    return name.startswith("q-") and name.endswith(".md") and not ours
 
 
 def newest_run(reader: Reader, home: Home) -> str | None:

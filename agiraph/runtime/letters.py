@@ -7,13 +7,15 @@ import json
 from typing import TYPE_CHECKING
 
 from agiraph.core.approval import verdict
-from agiraph.core.codec import read_approvals, read_dropped, read_question
-from agiraph.core.codec.report import Good, Problem, Rejected
+from agiraph.core.codec import read_approvals, read_dropped
+from agiraph.core.codec.report import Problem
 from agiraph.core.inbox import HELD_OPEN, InboxMemory, quiet_needed, take_in
 from agiraph.model.message import Message, QuestionKind
 from agiraph.model.names import COORDINATOR, EVERYONE, HUMAN
 from agiraph.ports import Seen
 from agiraph.runtime import approvals, questions
+from agiraph.runtime.answers import STAYS_OPEN, Answers, unclear
+from agiraph.runtime.folder import number_of
 
 if TYPE_CHECKING:
     from pathlib import PurePosixPath
@@ -26,7 +28,6 @@ if TYPE_CHECKING:
     from agiraph.runtime.intake import Intake
 
 CLOSE_EVERY = 3600.0
-ANSWER_QUIET = 3.0  # an editor that saves by itself must not answer half a sentence
 
 
 class Letters:
@@ -36,13 +37,14 @@ class Letters:
         """`intake` knows which versions were judged."""
         self.desk = desk
         self._intake = intake
+        self._answers = Answers(desk, intake)
         self._is_first = True
         self._closed_at: float | None = None
 
     async def take_in(self, folder: Folder) -> None:
         """Everything that has come, as far as it is quiet enough to be whole."""
         await self._approvals(folder.approvals)
-        await self._questions(folder)
+        await self._answers.take_in(folder)
         await self._mail(folder)
         await self._close_old()
         self._is_first = folder.again is not None and self._is_first
@@ -137,13 +139,14 @@ class Letters:
         """
         desk, drafts = self.desk, []
         for each in found:
-            number = (
-                questions.number_of(f"{each.reply_to}.md") if each.reply_to else None
-            )
+            number = number_of(f"{each.reply_to}.md") if each.reply_to else None
+            replied = number
             if number is None:
                 number = self._asked_by(each.to)
             if await self._is_answer(each, number, origin):
                 continue
+            if replied is not None:
+                await self._answers.tell_closed(replied, each.answer, origin)
             drafts.append(
                 Message("", HUMAN, each.to, desk.world.stamp(), each.text, each.urgent)
             )
@@ -171,7 +174,7 @@ class Letters:
             await approvals.answer(desk, number, words)
             await self._intake.mended(path)
             return True
-        await self._intake.complain(path, (_unclear(words),), _STAYS_OPEN)
+        await self._intake.complain(path, (unclear(words),), STAYS_OPEN)
         text = (
             f"{questions.name_of(number)} is an approval and stays open: of your "
             f"answer nothing was taken as a yes. Write `{questions.name_of(number)}: "
@@ -224,49 +227,6 @@ class Letters:
             number += 1
             target = desk.home.read_mail / f"{path.stem}-{number}{path.suffix}"
         await desk.world.durably(lambda: desk.world.pen.move(path, target))
-
-    async def _questions(self, folder: Folder) -> None:
-        desk = self.desk
-        for number, sight in folder.questions.items():
-            path = desk.home.question(number)
-
-            def read(text: str, name: str = path.name) -> Good[object] | Rejected:
-                return read_question(text, name)
-
-            if not self._intake.is_new(path, sight):
-                continue
-            if sight.seen is Seen.GOOD and sight.quiet < ANSWER_QUIET:
-                left = ANSWER_QUIET - sight.quiet
-                folder.again = left if folder.again is None else min(left, folder.again)
-                continue
-            found = await self._intake.judge(
-                path, sight, read, "the question stays open"
-            )
-            if found is None:
-                continue
-            self._intake.note(path, sight)
-            answer = getattr(found, "answer", "")
-            if answer.strip():
-                await self._answered(number, sight, answer)
-
-    async def _answered(self, number: int, sight: Sight, answer: str) -> None:
-        """Take what stands in a question's file; an approval only where it is clear."""
-        desk, path = self.desk, self.desk.home.question(number)
-        question = desk.questions.get(number)
-        if question is None or question.kind is not QuestionKind.APPROVAL:
-            await questions.answer(desk, number, answer)
-        elif not await approvals.answer(desk, number, answer):
-            problems = (_unclear(answer),)
-            await self._intake.reject(path, sight, problems, _STAYS_OPEN)
-
-
-_STAYS_OPEN = "it stays open, and nothing is done"
-
-
-def _unclear(answer: str) -> Problem:
-    words = " ".join(answer.split())
-    shown = f"'{words if len(words) <= 80 else words[:79] + '…'}'"
-    return Problem(1, 1, "answer", shown, "`yes`, `no` or `always`, and nothing else")
 
 
 def _digest(text: str) -> str:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+import json
+from dataclasses import asdict, replace
+from datetime import datetime
 from typing import TYPE_CHECKING
 
 from agiraph.core.approval import Verdict, verdict
@@ -11,19 +13,20 @@ from agiraph.core.codec.report import Good
 from agiraph.core.limits import GOAL_BYTES, QUESTIONS_CLOSE_AFTER
 from agiraph.errors import AgiraphError, NotThere
 from agiraph.model.event import EventType
-from agiraph.model.message import QuestionKind
+from agiraph.model.message import Question, QuestionKind
 from agiraph.model.names import COORDINATOR
+from agiraph.runtime.folder import number_of
 
 if TYPE_CHECKING:
     from collections.abc import Collection
     from pathlib import PurePosixPath
 
-    from agiraph.model.message import Question
     from agiraph.runtime.desk import Desk
 
 
 ANSWERED = "answered: "
-ASKED = "asked"
+ASKED = "asked: "
+REMINDED = "reminded: "
 TOLD = "told"
 OUTBOX_SHOWN = 4000
 REFUSED = "Do not look for a way round; go on without it, or ask what they want."
@@ -50,34 +53,50 @@ def next_number(desk: Desk) -> int:
     return max(numbers) + 1
 
 
-def number_of(name: str) -> int | None:
-    """The number in `q-007.md`, or None for any other name."""
-    stem = name.removesuffix(".md")
-    if not name.endswith(".md") or not stem.startswith("q-"):
-        return None
-    digits = stem.removeprefix("q-")
-    return int(digits) if digits.isascii() and digits.isdigit() else None
-
-
 async def ask(desk: Desk, question: Question) -> None:
     """Write the question's file, tell the person, keep it open; once for its number."""
     is_answered = desk.journal.mark_of(question.id, ANSWERED) is not None
     path = desk.home.question(question.number)
     if not is_answered:
         desk.questions[question.number] = question  # nobody else takes its number
-        await desk.world.durably(lambda: _make(desk, question))
+        await write(desk, question)
     await desk.mail.to_outbox(question.sender, _told(question, path), question.id)
-    if is_answered or desk.journal.marked(question.id, ASKED):
+    if is_answered or desk.journal.mark_of(question.id, ASKED) is not None:
         return
+    await _tell(desk, question)
+    kept = json.dumps(asdict(question) | {"kind": question.kind.value})
+    await desk.journal.mark(question.id, f"{ASKED}{kept}")
+    desk.bell.ring()
+
+
+async def _tell(desk: Desk, question: Question, **more: int) -> None:
+    channel = {"channel": question.channel} if question.channel else {}
     await desk.records.event(
         EventType.HUMAN_QUESTION,
         desk.where(question.node, _asker(desk, question)),
         id=question.id,
         question_kind=question.kind.value,
         text=question.text[:500],
+        **channel,
+        **more,
     )
-    await desk.journal.mark(question.id, ASKED)
-    desk.bell.ring()
+
+
+def age(desk: Desk, question: Question) -> float:
+    """Seconds since it was asked."""
+    try:
+        asked = datetime.fromisoformat(question.asked)
+        return (desk.world.clock.now() - asked).total_seconds()
+    except (ValueError, TypeError):
+        return 0.0  # a person has changed the line
+
+
+async def remind(desk: Desk, question: Question, number: int) -> None:
+    """Tell the person once more, where so many reminders are due; the last one only."""
+    if number == 0 or desk.journal.marked(question.id, f"{REMINDED}{number}"):
+        return
+    await _tell(desk, question, reminder=number)
+    await desk.journal.mark(question.id, f"{REMINDED}{number}")
 
 
 def _told(question: Question, path: PurePosixPath) -> str:
@@ -94,9 +113,14 @@ def _asker(desk: Desk, question: Question) -> str | None:
     return question.sender if desk.find_staff(question.sender) else None
 
 
-async def _make(desk: Desk, question: Question) -> None:
-    path = desk.home.question(question.number)
-    await desk.world.pen.create(path, write_question(question).encode())
+async def write(desk: Desk, question: Question) -> None:
+    """Make the question's file, unless it is there."""
+    path, data = desk.home.question(question.number), write_question(question).encode()
+
+    async def make() -> None:
+        await desk.world.pen.create(path, data)
+
+    await desk.world.durably(make)
 
 
 async def answer(desk: Desk, number: int, text: str) -> bool:
@@ -181,6 +205,8 @@ async def withdraw(desk: Desk, number: int, why: str) -> None:
 async def close_all(desk: Desk) -> None:
     """Put every open question away, unanswered: nobody waits for an answer here."""
     for number in list(desk.questions):
+        await desk.journal.mark(name_of(number), ANSWERED)
+        await desk.journal.mark(name_of(number), TOLD)
         await _close(desk, number)
         desk.questions.pop(number, None)
 
@@ -215,11 +241,24 @@ def load(desk: Desk) -> None:
     try:
         entries = desk.world.reader.entries(desk.home.questions)
     except NotThere:
-        return
+        entries = ()
     for entry in entries:
         number = number_of(entry.name)
         if number is not None:
             _load_one(desk, number)
+    if desk.run_open or desk.questions:
+        _load_lost(desk)
+
+
+def _load_lost(desk: Desk) -> None:
+    """What was asked and has lost its file while nobody looked is open still."""
+    for ident, kept in desk.journal.marks(ASKED):
+        if desk.journal.mark_of(ident, ANSWERED) is None:
+            found = json.loads(kept)
+            found |= {"kind": QuestionKind(found["kind"])}
+            found |= {"options": tuple(found["options"])}
+            question = Question(**found)
+            desk.questions.setdefault(question.number, question)
 
 
 def _load_one(desk: Desk, number: int) -> None:

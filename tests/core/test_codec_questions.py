@@ -54,6 +54,24 @@ def test_each_of_the_three_places_takes_the_answer() -> None:
     assert answer(WRITTEN + "SQLite, it is\nsmall.\n") == "SQLite, it is\nsmall."
 
 
+def test_several_ticked_boxes_are_one_answer_but_not_for_an_approval() -> None:
+    both = WRITTEN.replace("[ ]", "[x]")
+
+    assert answer(both) == "PostgreSQL, SQLite"
+    approval = both.replace("kind: question", "kind: approval")
+    assert isinstance(codec.read_question(approval, "q-001.md"), Rejected)
+
+
+@pytest.mark.parametrize(
+    "said", ["yes", 'SQLite: it\'s "small"', "one\n\ntwo", "- a\n- b", "42", "a: b"]
+)
+def test_an_answer_is_filled_in_and_read_back(said: str) -> None:
+    filled = codec.with_answer(WRITTEN, said)
+
+    assert answer(filled) == said
+    assert filled.replace("answer:", "")[:60] == WRITTEN.replace("answer:", "")[:60]
+
+
 def test_the_same_answer_in_two_places_is_one_answer() -> None:
     assert answer(WRITTEN.replace("answer:", "answer: sqlite") + "SQLite\n") == "sqlite"
 
@@ -62,7 +80,6 @@ def test_the_same_answer_in_two_places_is_one_answer() -> None:
     "text",
     [
         WRITTEN.replace("answer:", "answer: yes") + "no\n",
-        WRITTEN.replace("[ ]", "[x]"),
         WRITTEN.replace("[ ] SQLite", "[X] SQLite") + "PostgreSQL\n",
     ],
 )

@@ -150,3 +150,150 @@ async def test_two_who_ask_at_the_same_moment_get_a_question_each(
 
         assert sorted(a.desk.questions) == [1, 2]
         assert {q.node for q in a.desk.questions.values()} == {"m", "n"}
+
+
+async def asked_by_alice(a: Inside, **more: object) -> None:
+    a.model.says(COORDINATOR, node("n", worker="Alice"), say("ok"))
+    a.model.says("n", ask(**more))
+    await a.begin()
+    await a.until(lambda: a.state("n") == "waiting_for_human")
+    await a.until((a.home / "_questions/q-001.md").exists)
+
+
+def page(a: Inside, name: str = "q-001.md") -> Path:
+    return a.home / "_questions" / name
+
+
+def outbox(a: Inside) -> str:
+    return (a.home / "_outbox.md").read_text("utf-8")
+
+
+async def test_a_box_that_is_ticked_is_the_answer(tmp_path: Path) -> None:
+    async with inside(tmp_path) as a:
+        await asked_by_alice(a, options=["PostgreSQL", "SQLite"])
+        text = page(a).read_text()
+        a.write("_questions/q-001.md", text.replace("[ ] SQLite", "[x] SQLite"))
+        await a.look()
+        await a.asked("n", 2)
+
+        assert a.results("ask_human", "Alice") == ["the person answered: SQLite"]
+
+
+async def test_a_question_whose_file_is_deleted_is_asked_again(tmp_path: Path) -> None:
+    async with inside(tmp_path) as a:
+        await asked_by_alice(a)
+        await a.look()
+        text = page(a).read_text()
+        page(a).unlink()
+        await a.look()
+
+        assert page(a).read_text() == text
+        assert "only an answer closes a question" in outbox(a)
+        assert a.state("n") == "waiting_for_human"
+        await a.end()
+        page(a).unlink()
+        await a.restart()
+        assert page(a).read_text() == text
+
+
+async def test_a_coordinators_question_survives_the_loss_of_its_file(
+    tmp_path: Path,
+) -> None:
+    async with inside(tmp_path) as a:
+        a.model.says(COORDINATOR, ask(), say("I wait."))
+        await a.begin()
+        await a.until(page(a).exists)
+        await a.asked(COORDINATOR, 2)
+        await a.end()
+        page(a).unlink()
+        await a.restart()
+
+        assert page(a).exists()
+        await answered(a, "PostgreSQL")
+        await a.asked(COORDINATOR, 3)
+        assert "[answer to q-001] PostgreSQL" in a.told()
+
+
+async def test_copies_and_other_names_answer_nothing_and_are_told_of(
+    tmp_path: Path,
+) -> None:
+    async with inside(tmp_path) as a:
+        await asked_by_alice(a)
+        said = page(a).read_text().replace("answer:", "answer: SQLite #")
+        copy = "q-001.sync-conflict-20261121-101010-ABCDEFG.md"
+        a.write(f"_questions/{copy}", said)
+        await a.look()
+
+        error = page(a, f"{copy}.error.md")
+        assert "Its answer 'SQLite' does not count" in error.read_text()
+        assert a.state("n") == "waiting_for_human"
+        page(a).rename(page(a, "done.md"))
+        await a.look()
+        assert page(a).exists()
+
+        page(a, copy).unlink()
+        await a.look()
+        assert not error.exists()
+
+
+async def test_an_answer_that_comes_too_late_does_not_count_and_it_is_said(
+    tmp_path: Path,
+) -> None:
+    async with inside(tmp_path) as a:
+        await asked_by_alice(a)
+        await answered(a, "PostgreSQL")
+        await a.asked("n", 2)
+        a.write("_inbox.md", "q-001: PostgreSQL\n---\nq-001: no, SQLite\n")
+        await a.look()
+        assert "q-001 was answered already, with 'PostgreSQL'" in outbox(a)
+        await a.until(lambda: a.model.asked(COORDINATOR) >= 3)
+        assert "no, SQLite" in a.told()
+
+        late = page(a).read_text().replace("answer:", "answer: SQLite #")
+        a.write("_questions/q-001.md", late)
+        await a.look()
+        error = page(a, "q-001.md.error.md").read_text()
+        assert "the first answer counts" in error
+        assert a.results("ask_human", "Alice") == ["the person answered: PostgreSQL"]
+
+
+async def test_several_questions_never_mix(tmp_path: Path) -> None:
+    async with inside(tmp_path) as a:
+        names = ["m", "n", "o"]
+        a.model.says(COORDINATOR, *(node(x, worker=x.upper()) for x in names), say("k"))
+        for x in names:
+            a.model.says(x, call("ask_human", question=f"Which {x}?"))
+        await a.begin()
+        await a.until(lambda: all(a.state(x) == "waiting_for_human" for x in names))
+        await a.until(lambda: len(list((a.home / "_questions").iterdir())) == 3)
+        number = {q.node: q.id for q in a.desk.questions.values()}
+        a.write("_inbox.md", f"{number['o']}: third\n---\n@M first\n---\nhello\n")
+        text = page(a, f"{number['n']}.md").read_text()
+        a.write(f"_questions/{number['n']}.md", text + "second\n")
+        await a.look()
+        for x in names:
+            await a.asked(x, 2)
+
+        said = [a.results("ask_human", x.upper())[0] for x in names]
+        assert said == [
+            f"the person answered: {x}" for x in ("first", "second", "third")
+        ]
+
+
+async def test_reminders_slow_down_and_fill_no_outbox(tmp_path: Path) -> None:
+    async with inside(tmp_path) as a:
+        await asked_by_alice(a)
+
+        def reminded() -> list[object]:
+            asked = [e for e in a.said if e.type.value == "human.question"]
+            return [e.data.get("reminder") for e in asked]
+
+        assert reminded() == [None]
+        for hours in (1, 1, 25, 24 * 3, 24 * 30):
+            await a.leap(hours * 3600)
+            await a.look()
+        assert reminded() == [None, 1, 2, 3, 7]
+        await a.restart()
+        await a.look()
+        assert reminded() == [None, 1, 2, 3, 7]
+        assert outbox(a).count("q-001: …") == 1

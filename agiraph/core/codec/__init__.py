@@ -22,7 +22,7 @@ if TYPE_CHECKING:
         write_message,
     )
     from agiraph.core.codec.owner import names_plainly, read_owner, write_owner
-    from agiraph.core.codec.question import read_question, write_question
+    from agiraph.core.codec.question import read_question, with_answer, write_question
     from agiraph.core.codec.records import event_to_json, usage_from_line, usage_line
     from agiraph.core.codec.report import Good, Problem, Rejected, Remark
     from agiraph.core.codec.run import read_run, write_run
@@ -66,6 +66,7 @@ __all__ = [
     "spec_hash",
     "usage_from_line",
     "usage_line",
+    "with_answer",
     "with_approvals",
     "write_agent_status",
     "write_identity",
@@ -86,7 +87,7 @@ _HOMES = {
     "lines": "dumps line_from_json line_to_json",
     "mail": "message_name read_dropped read_message write_message",
     "owner": "names_plainly read_owner write_owner",
-    "question": "read_question write_question",
+    "question": "read_question with_answer write_question",
     "records": "event_to_json usage_from_line usage_line",
     "report": "Good Problem Rejected Remark",
     "run": "read_run write_run",

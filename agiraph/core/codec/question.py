@@ -8,6 +8,7 @@ the person who edits the file can answer it.
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from agiraph.core.codec import emit, kinds
@@ -32,6 +33,8 @@ def write_question(question: Question) -> str:
     if question.node is not None:
         keys["node"] = question.node
     keys |= {"asked": question.asked, "kind": question.kind.value}
+    if question.channel:
+        keys["channel"] = question.channel
     short = question.answer if "\n" not in question.answer else ""
     answer = emit.scalar(short) if short else "          # one line here is enough"
     boxes = "\n".join(f"- [ ] {' '.join(each.split())}" for each in question.options)
@@ -67,8 +70,10 @@ def read_question(text: str, name: str) -> Good[Question] | Rejected:
         kind=top.get("kind", kinds.choice(QuestionKind), QuestionKind.QUESTION),
         text=asked,
         options=options,
-        answer=_answer(page, ticked, below, findings),
+        channel=top.get("channel", kinds.line, ""),
     )
+    ticks = _ticks(ticked, question.kind)
+    question = replace(question, answer=_answer(page, ticks, below, findings))
     top.close()
     if findings.problems:
         return findings.rejected()
@@ -90,6 +95,25 @@ def _parts(body: str) -> tuple[str, tuple[str, ...], list[str], str]:
     ticked = [box[2].strip() for box in boxes if box[1] in "xX"]
     options = tuple(box[2].strip() for box in boxes)
     return _ESCAPED.sub(r"\1\2\3", "\n".join(above)).strip(), options, ticked, below
+
+
+def with_answer(text: str, answer: str) -> str:
+    """A question file's text with an answer filled in, the rest as it stands."""
+    short = answer.strip()
+    if "\n" not in short:
+        place = re.compile(r"^answer:.*$", re.MULTILINE)
+        return place.sub(lambda _: f"answer: {emit.scalar(short)}", text, count=1)
+    lines = text.split("\n")
+    at = next((i for i, each in enumerate(lines) if _HEADING.fullmatch(each)), None)
+    above = [*lines, "## Answer"] if at is None else lines[: at + 1]
+    return "\n".join([*above, "", short, ""])
+
+
+def _ticks(ticked: list[str], kind: QuestionKind) -> list[str]:
+    """Several ticked boxes are one answer; of an approval they are none."""
+    if kind is QuestionKind.APPROVAL or len(ticked) < 2:
+        return ticked
+    return [", ".join(ticked)]
 
 
 def _answer(page: Page, ticked: list[str], below: str, findings: Findings) -> str:

@@ -118,6 +118,7 @@ class AskHuman(Act):
                 kind=QuestionKind.QUESTION,
                 text=text_of(intent, "question"),
                 options=texts_of(intent, "options"),
+                channel=text_of(intent, "channel"),
             ),
         )
         if seat.node is None:

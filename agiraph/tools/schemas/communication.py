@@ -5,8 +5,17 @@ from __future__ import annotations
 from typing import Final
 
 from agiraph.model.tool import Effect, Who
-from agiraph.tools.schemas.words import define, duration, flag, record, text, texts
+from agiraph.tools.schemas.words import (
+    choice,
+    define,
+    duration,
+    flag,
+    record,
+    text,
+    texts,
+)
 
+CHANNELS: Final = ("cli", "webhook", "email")
 SEND_MESSAGE: Final = define(
     "send_message",
     "Send a message to a worker, the coordinator, the human or everyone.",
@@ -35,7 +44,10 @@ ASK_HUMAN: Final = define(
     record(
         {"question": text("The question, with all that is needed to answer it.")},
         {
-            "channel": text("Where to ask. Default: the agent's question files."),
+            "channel": choice(
+                "Where to ask, besides the files. Default: as the person set it.",
+                *CHANNELS,
+            ),
             "options": texts("Answers to choose from."),
             "timeout": duration("How long to wait at most. Default: no limit."),
         },
