@@ -12,6 +12,7 @@ from tests.support.cast import after, cast
 from tests.support.daemon import Daemon
 from tests.support.model_server import ModelServer, call
 from tests.support.trace import check
+from tests.support.web import Answer, WebServer, results
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -88,6 +89,34 @@ def coordinator() -> list[Step]:
     ]
 
 
+def looked_up(web: WebServer, name: str, then: list[Step]) -> list[Step]:
+    """What the steps of a researcher are, after it has read the maker's own page."""
+
+    def fetches(asked: Asked) -> Scripted:
+        assert f"{web.url}/{name}" in asked.result
+        return call("web_fetch", url=f"{web.url}/{name}")
+
+    def reads(asked: Asked) -> Scripted:
+        assert f'<untrusted from="{web.url}/{name}"' in asked.result
+        assert FINDINGS[name] in asked.result
+        first, *_ = then
+        return first(asked) if callable(first) else first
+
+    search = call("web_search", query=f"{name} accelerators")
+    return [search, fetches, reads, *then[1:]]
+
+
+def the_web() -> WebServer:
+    pages: dict[str, Answer] = {
+        f"/{name}": Answer(f"<h1>{name}</h1><p>{words}</p>".encode(), "text/html")
+        for name, words in FINDINGS.items()
+    }
+    web = WebServer(pages)
+    makers = [(name, f"{web.url}/{name}", "The maker's page") for name in FINDINGS]
+    web.pages["/search"] = results(*makers)
+    return web
+
+
 def published(name: str) -> list[Call]:
     findings = f"# {name}\n\n{FINDINGS[name]}\n"
     return [
@@ -141,11 +170,12 @@ def done(
 ) -> Iterator[tuple[Daemon, ModelServer]]:
     """The whole run, once for all the promises below."""
     together = asyncio.Barrier(len(FINDINGS))
+    web = the_web()
     script = cast(
         coordinator=coordinator(),
-        nvidia=nina(),
-        amd=adam(),
-        intel=[published("intel")],
+        nvidia=looked_up(web, "nvidia", nina()),
+        amd=looked_up(web, "amd", adam()),
+        intel=looked_up(web, "intel", [published("intel")]),
         synthesis=synthesis(),
     )
 
@@ -156,8 +186,11 @@ def done(
         return script(asked)
 
     with (
+        web,
         ModelServer(all_at_once) as server,
-        Daemon(tmp_path_factory.mktemp("chips"), server.environment()) as daemon,
+        Daemon(
+            tmp_path_factory.mktemp("chips"), server.environment() | web.environment()
+        ) as daemon,
     ):
         daemon.write("chips/GOAL.md", GOAL)
         daemon.until_state("chips", "completed", seconds=50)

@@ -10,7 +10,7 @@ from tests.support.cast import cast
 from tests.support.daemon import Daemon
 from tests.support.model_server import ModelServer, call
 from tests.support.trace import check
-from tests.support.web import WebServer
+from tests.support.web import Answer, WebServer, results
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -38,6 +38,8 @@ import urllib.request
 with urllib.request.urlopen("{url}/v1/price") as answer:
     print("copper:", json.load(answer)["price"], "USD")
 """
+DOCS = """<h1>API, version 1</h1><table><tr><th>Key</th><th>Meaning</th></tr>
+<tr><td>amount</td><td>USD for a tonne</td></tr></table>"""
 RUN = "python3 price.py"
 
 
@@ -53,12 +55,16 @@ def writer(url: str) -> list[Step]:
             call("bash", command=RUN),
         ]
 
-    def looks_at_the_answer(asked: Asked) -> Scripted:
+    def looks_it_up(asked: Asked) -> Scripted:
         assert "KeyError: 'price'" in asked.result
-        return call("bash", command=f"curl -s {url}/v1/price")
+        return call("web_search", query="copper price API keys")
+
+    def reads_the_documentation(asked: Asked) -> Scripted:
+        assert f"{url}/docs" in asked.result
+        return call("web_fetch", url=f"{url}/docs")
 
     def mends_the_key(asked: Asked) -> Scripted:
-        assert '"amount"' in asked.result
+        assert "| amount | USD for a tonne |" in asked.result
         edit = call(
             "edit_file", path="scratch/price.py", old='["price"]', new='["amount"]'
         )
@@ -77,19 +83,23 @@ def writer(url: str) -> list[Step]:
             call("bash", command=RUN),
         ],
         mends_the_import,
-        looks_at_the_answer,
+        looks_it_up,
+        reads_the_documentation,
         mends_the_key,
         finishes,
     ]
 
 
 def test_a_script_that_fails_is_read_mended_and_run_again(tmp_path: Path) -> None:
-    pages = {"/v1/price": json.dumps({"metal": "copper", "amount": 9876.5})}
+    price = json.dumps({"metal": "copper", "amount": 9876.5})
+    pages = {"/v1/price": price, "/docs": Answer(DOCS.encode(), "text/html")}
     with (
         WebServer(pages) as web,
         ModelServer(cast(coordinator=writer(web.url))) as server,
-        Daemon(tmp_path, server.environment()) as daemon,
+        Daemon(tmp_path, server.environment() | web.environment()) as daemon,
     ):
+        found = ("The price API", f"{web.url}/docs", "Its keys have changed.")
+        web.pages["/search"] = results(found)
         daemon.write("prices/GOAL.md", GOAL)
         daemon.until_state("prices", "completed")
 
@@ -97,6 +107,7 @@ def test_a_script_that_fails_is_read_mended_and_run_again(tmp_path: Path) -> Non
     assert '["amount"]' in script
     assert "9876.5" in daemon.read("prices/runs/*/_output.md")
     called = [e["data"]["tool"] for e in daemon.events("prices", "tool.called")]
-    assert called.count("bash") == 4
-    assert web.visits == ["/v1/price"] * 3
+    assert called.count("bash") == 3
+    searched = "/search?q=copper+price+API+keys&format=json"
+    assert web.visits == ["/v1/price", searched, "/docs", "/v1/price"]
     check(daemon, "prices", server)

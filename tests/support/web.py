@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import threading
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -36,6 +37,13 @@ class Asked:
 def moved(to: str, status: int = 302) -> Answer:
     """A redirect."""
     return Answer(status=status, headers={"Location": to})
+
+
+def results(*found: tuple[str, str, str]) -> Answer:
+    """What a SearXNG answers: titles, addresses and snippets."""
+    names = ("title", "url", "content")
+    hits = [dict(zip(names, each, strict=True)) for each in found]
+    return Answer(json.dumps({"results": hits}).encode(), "application/json")
 
 
 class WebServer:
@@ -107,6 +115,10 @@ class WebServer:
     @property
     def url(self) -> str:
         return f"http://127.0.0.1:{self.port}"
+
+    def environment(self) -> dict[str, str]:
+        """What a daemon needs to search here, and to fetch from here."""
+        return {"AGIRAPH_TEST_LOOPBACK": "1", "SEARXNG_URL": self.url}
 
     def __enter__(self) -> Self:
         self._thread.start()
