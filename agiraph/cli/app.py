@@ -26,6 +26,7 @@ _MODULE_OF = {
     "run": "serve",
     "status": "look",
     "show": "show",
+    "cost": "cost",
     "logs": "logs",
     "send": "say",
     "chat": "chat",

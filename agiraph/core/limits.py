@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from agiraph.model.agent import Budget
+    from agiraph.model.agent import Budget, Limits
     from agiraph.model.usage import Price
 
 GOAL_BYTES: Final = 1024 * 1024
@@ -55,6 +55,8 @@ class Purse:
         name: whose it is, for the person: `agent's budget`, `node's budget` …
         usd, tokens: spent and reserved since the budget's beginning (run).
         usd_day, tokens_day: the same of this calendar day.
+        where: the file in which the budget stands.
+        node: whose it is, where it is a node's.
     """
 
     name: str
@@ -63,6 +65,8 @@ class Purse:
     tokens: int = 0
     usd_day: float = 0.0
     tokens_day: int = 0
+    where: str = ""
+    node: str = ""
 
     def room(self) -> tuple[float | None, int | None]:
         """USD and tokens that are left; None where there is no cap."""
@@ -94,9 +98,14 @@ class Allowed:
 
 @dataclass(frozen=True, slots=True)
 class Refused:
-    """A call may not be made; words for the person."""
+    """A call may not be made; words for the person.
+
+    Attributes:
+        purse: the budget that does not allow it, where it is one.
+    """
 
     words: str
+    purse: Purse | None = None
 
 
 def allowance(
@@ -128,7 +137,7 @@ def allowance(
         if tokens is not None:
             answer = min(answer, tokens - asked)
         if answer < least:
-            return Refused(_used_up(purse))
+            return Refused(_used_up(purse), purse)
     out = price.output if price else 0.0
     most = (asked * dear + answer * out) / 1_000_000
     return Allowed(answer, most, asked + answer)
@@ -146,10 +155,43 @@ def _used_up(purse: Purse) -> str:
         spent.append(f"{purse.tokens:,} of {budget.tokens:,} tokens")
     if budget.tokens_per_day is not None:
         spent.append(f"{purse.tokens_day:,} of {budget.tokens_per_day:,} tokens today")
+    where = f": `budget` in {purse.where}" if purse.where else ""
     return (
         f"the {purse.name} does not allow another call ({', '.join(spent)} spent or "
-        "reserved); raise the number in the file to go on"
+        f"reserved); raise the number in the file to go on{where}"
     )
+
+
+def purse_refuses(purse: Purse) -> bool:
+    """Whether nothing at all is left under a budget."""
+    usd, tokens = purse.room()
+    return (usd is not None and usd <= 0) or (tokens is not None and tokens <= 0)
+
+
+def over_limits(
+    limits: Limits, *, calls: int, seconds: float, endless: bool, where: str
+) -> Refused | None:
+    """Whether a run has used up its model calls or its time.
+
+    Args:
+        calls: of the run; of the day where it is endless.
+        seconds: since the run was opened.
+        where: the file in which the limits may be raised.
+    """
+    go_on = f"raise it under `limits` in {where} to go on"
+    if calls >= limits.run_turns:
+        span = "today" if endless else "in this run"
+        return Refused(
+            f"{calls:,} model calls were made {span}, all that run_turns allows; "
+            f"{go_on}"
+        )
+    if not endless and seconds >= limits.run_time:
+        days = seconds / 86_400
+        return Refused(
+            f"this run has been open for {days:.1f} days, all that run_time allows; "
+            f"{go_on}"
+        )
+    return None
 
 
 def dollars(usd: float) -> str:

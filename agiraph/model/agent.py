@@ -83,12 +83,19 @@ class Budget:
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """Caps for nodes that name none (turns, seconds), and for the graph."""
+    """Caps for nodes that name none (turns, seconds), for the graph and for a run.
+
+    Attributes:
+        run_turns: model calls of a run; of a day where the agent is infinite.
+        run_time: seconds from a run's opening; none where the agent is infinite.
+    """
 
     max_turns: int = 50
     timeout: float = 1800.0
     depth: int = 4
     nodes: int = 200
+    run_turns: int = 5000
+    run_time: float = 30 * 86_400.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,6 +212,7 @@ class AgentStatus:
         workers: each worker's name and what it is doing.
         permissions: what a person should know of them, e.g. that there is no sandbox.
         fallback: which model is asked instead of which, and why.
+        spent: a table of what the run spent on what.
     """
 
     state: AgentState
@@ -221,3 +229,4 @@ class AgentStatus:
     workers: tuple[tuple[str, str], ...] = ()
     permissions: str = ""
     fallback: str = ""
+    spent: str = ""

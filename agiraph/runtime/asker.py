@@ -9,14 +9,13 @@ from agiraph.core.limits import ANSWER_TOKENS, RETRY_FIRST, RETRY_LAST, Refused
 from agiraph.errors import Fault, ProviderFault
 from agiraph.model.conversation import Request, Stop
 from agiraph.model.event import EventType
-from agiraph.model.usage import Usage
-from agiraph.runtime import chains
+from agiraph.model.usage import ModelCall, Usage
+from agiraph.runtime import chains, overspent, purses
 
 if TYPE_CHECKING:
     from contextlib import AbstractAsyncContextManager
 
-    from agiraph.core.limits import Allowed, Purse
-    from agiraph.model.agent import Budget
+    from agiraph.core.limits import Allowed
     from agiraph.model.conversation import Answer
     from agiraph.ports import ModelFacts
     from agiraph.runtime.conversation import Conversation
@@ -30,14 +29,16 @@ class Spender:
 
     Attributes:
         chain: the models that it may ask, in order.
-        node, budget: a worker's node and the budget of its spec.
+        node: a worker's node.
+        aside: whether the call is no turn of the work: where it may not be made, it is
+            not waited for, and nobody is asked for more.
     """
 
     name: str
     where: Where
     chain: tuple[str, ...]
     node: str | None = None
-    budget: Budget | None = None
+    aside: bool = False
 
 
 class Parking(Protocol):
@@ -73,11 +74,12 @@ class Asker:
         if prefix is None:
             raise LookupError("a conversation is asked before its session is open")
         facts = self._desk.world.models.facts(prefix.model)
-        keys = self._keys(spender)
+        keys = purses.keys(self._desk, spender.node)
         allowed = self._reserve(spender, facts, keys)
         if isinstance(allowed, Refused):
-            await self._over_budget(spender, allowed.words)
+            await self._over_budget(spender, allowed)
             return None
+        await overspent.withdraw(self._desk, spender.node)
         answered = await self._settled(allowed, keys, facts)
         if isinstance(answered, ProviderFault):
             if not self._moves_on(spender, prefix.model, answered):
@@ -85,7 +87,7 @@ class Asker:
             return None
         self._failures = 0
         answer, cost = answered
-        await self._desk.records.usage(prefix.model, spender.where, answer.usage, cost)
+        await self._book(spender, prefix.model, answer.usage, cost)
         if answer.stop is Stop.REFUSAL and not answer.calls:
             refused = ProviderFault(Fault.REQUEST, _refused(prefix.model, answer.text))
             if self._moves_on(spender, prefix.model, refused):
@@ -105,7 +107,7 @@ class Asker:
         except ProviderFault as fault:
             return fault
         finally:
-            self._settle(keys, allowed, usage, cost or 0.0)
+            self._settle(keys, allowed, usage, cost)
         return answer, cost
 
     async def _call(self, allowed: Allowed) -> Answer:
@@ -125,34 +127,17 @@ class Asker:
 
     # --- money
 
-    def _keys(self, spender: Spender) -> list[str]:
-        desk = self._desk
-        run = desk.run.name if desk.run else ""
-        keys = [f"run:{desk.agent}:{run}", f"day:{desk.agent}:{desk.world.today()}"]
-        keys.append(f"tree:{desk.world.today()}")
-        if spender.node is not None:
-            keys.append(f"node:{desk.agent}:{run}:{spender.node}")
-        return keys
-
-    def _purses(self, spender: Spender, keys: list[str]) -> list[Purse]:
-        desk, ledger = self._desk, self._desk.world.ledger
-        run, day, tree = keys[:3]
-        purses = [
-            ledger.purse("agent's budget", desk.settings.budget, run, day),
-            ledger.purse("tree's budget", desk.world.settings.budget, tree, tree),
-        ]
-        if spender.budget is not None and spender.node is not None:
-            node = keys[-1]
-            purses.append(ledger.purse("node's budget", spender.budget, node, node))
-        return purses
-
     def _reserve(
         self, spender: Spender, facts: ModelFacts, keys: list[str]
     ) -> Allowed | Refused:
-        wanted = self._desk.settings.options.get("max_tokens")
+        desk = self._desk
+        over = None if spender.aside else purses.over(desk)
+        if over is not None:
+            return over
+        wanted = desk.settings.options.get("max_tokens")
         answer = wanted if isinstance(wanted, int) else ANSWER_TOKENS
-        return self._desk.world.ledger.reserve(
-            self._purses(spender, keys),
+        return desk.world.ledger.reserve(
+            purses.purses(desk, None if spender.aside else spender.node),
             keys,
             request_bytes=self._talk.bytes,
             answer=min(answer, facts.longest or answer),
@@ -160,15 +145,36 @@ class Asker:
         )
 
     def _settle(
-        self, keys: list[str], allowed: Allowed, usage: Usage, cost: float
+        self, keys: list[str], allowed: Allowed, usage: Usage, cost: float | None
     ) -> None:
         self._desk.world.ledger.settle(allowed, keys, usd=cost, tokens=usage.total)
         if self._desk.held:
             self._desk.bell.ring()  # what was held back may be what another lacks
 
-    async def _over_budget(self, spender: Spender, words: str) -> None:
-        desk = self._desk
+    async def _book(
+        self, spender: Spender, model: str, usage: Usage, cost: float | None
+    ) -> None:
+        """Put a call on record, and among what was spent on what."""
+        where = spender.where
+        call = ModelCall(
+            ts=self._desk.world.stamp(),
+            model=model,
+            usage=usage,
+            cost_usd=cost,
+            run=where.run,
+            stage=where.stage,
+            node=where.node,
+            worker=where.worker,
+        )
+        self._desk.tally.add(call)
+        await self._desk.records.usage(call)
+
+    async def _over_budget(self, spender: Spender, refused: Refused) -> None:
+        desk, words = self._desk, refused.words
+        if spender.aside:
+            return
         await desk.records.event(EventType.BUDGET_REACHED, spender.where, words=words)
+        await overspent.ask(desk, refused)
         revision = desk.revision
         async with self._parking.held(words):
             await desk.bell.until(
@@ -181,7 +187,7 @@ class Asker:
         if prefix is None:
             return True
         facts = self._desk.world.models.facts(prefix.model)
-        keys = self._keys(spender)
+        keys = purses.keys(self._desk, spender.node)
         allowed = self._reserve(spender, facts, keys)
         if isinstance(allowed, Refused):
             return False

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from agiraph.core import board
 from agiraph.core.board_page import board_page
 from agiraph.core.codec import write_node_status, write_run, write_worker_status
+from agiraph.core.costs import Tally
 from agiraph.model.names import folded
 from agiraph.model.usage import Spend
 from agiraph.model.worker import Deed, Identity, WorkerState, WorkerStatus
@@ -113,6 +114,7 @@ class Desk:
         self.own_memory = ""
         self.last_mail = ("", "")
         self.spend = Spend()
+        self.tally = Tally()
         self._board = ""
 
     def changed(self) -> None:

@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from agiraph.core.limits import Allowed, Purse, Refused, allowance
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
-    from agiraph.model.agent import Budget
-    from agiraph.model.usage import Price
+    from agiraph.model.usage import ModelCall, Price
 
 
 @dataclass(slots=True)
 class Account:
-    """Sums of one spender: a node, an agent's run, an agent's day, the tree's day."""
+    """Sums of one spender: a node, an agent's run, an agent's day, the tree's day.
 
+    Attributes:
+        calls: how many model calls were booked.
+    """
+
+    calls: int = 0
     usd: float = 0.0
     tokens: int = 0
     usd_reserved: float = 0.0
@@ -27,6 +31,7 @@ class Account:
         """Add what a call took; an unknown price adds tokens only."""
         self.usd += usd or 0.0
         self.tokens += tokens
+        self.calls += 1
 
     def reserve(self, allowed: Allowed, sign: int) -> None:
         """Hold back (1) or let go (-1) what a call may cost at most."""
@@ -51,25 +56,43 @@ class Ledger:
         """An empty ledger; it is filled from `usage.jsonl` when an agent wakes."""
         self._accounts: dict[str, Account] = {}
         self._recalled: set[str] = set()
+        self.knows_all = False
 
     def account(self, key: str) -> Account:
         """The account of a key, opened when first asked for."""
         return self._accounts.setdefault(key, Account())
 
-    def recall_day(self, agent: str, day: str, usd: float, tokens: int) -> None:
+    def recall_day(self, agent: str, day: str, calls: Iterable[ModelCall]) -> None:
         """Book what an agent had spent on a day before this daemon; only once."""
+        key = f"day:{agent}:{day}"
+        if key not in self._recalled:
+            self._recalled.add(key)
+            for call in calls:
+                for each in (key, f"tree:{day}"):
+                    self.account(each).book(call.cost_usd, call.usage.total)
+
+    def recall_sum(self, agent: str, day: str, usd: float, tokens: int) -> None:
+        """The same, where only the sum is known."""
         key = f"day:{agent}:{day}"
         if key not in self._recalled:
             self._recalled.add(key)
             self.account(key).book(usd, tokens)
             self.account(f"tree:{day}").book(usd, tokens)
 
-    def purse(self, name: str, budget: Budget, whole: str, day: str) -> Purse:
+    def refill(self, key: str, calls: Iterable[ModelCall]) -> None:
+        """An account as the records have it; what is reserved stays so."""
+        was = self.account(key)
+        self._accounts[key] = new = Account(
+            usd_reserved=was.usd_reserved, tokens_reserved=was.tokens_reserved
+        )
+        for call in calls:
+            new.book(call.cost_usd, call.usage.total)
+
+    def purse(self, blank: Purse, whole: str, day: str) -> Purse:
         """A budget together with what two accounts have taken from it."""
         run, today = self.account(whole), self.account(day)
-        return Purse(
-            name,
-            budget,
+        return replace(
+            blank,
             usd=run.usd_taken,
             tokens=run.tokens_taken,
             usd_day=today.usd_taken,
@@ -102,8 +125,9 @@ class Ledger:
         usd: float | None,
         tokens: int,
     ) -> None:
-        """Let a reservation go and book the truth."""
+        """Let a reservation go and book the truth; nothing where nothing was used."""
         for key in keys:
             account = self.account(key)
             account.reserve(allowed, -1)
-            account.book(usd, tokens)
+            if usd or tokens:
+                account.book(usd, tokens)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, TypeVar
 
 from agiraph.core.codec import (
@@ -12,16 +11,16 @@ from agiraph.core.codec import (
     read_spec,
     read_status,
     spec_hash,
-    usage_from_line,
 )
 from agiraph.core.codec.report import Good, Rejected
-from agiraph.core.limits import GOAL_BYTES, LOG_BYTES
-from agiraph.errors import AgiraphError, Damaged, Unreadable, YourError
+from agiraph.core.limits import GOAL_BYTES
+from agiraph.errors import AgiraphError, Damaged, Unreadable
 from agiraph.model.names import folded, name_problem
 from agiraph.model.node import Node
 from agiraph.model.usage import Spend
 from agiraph.model.worker import WorkerState
 from agiraph.ports import EntryKind
+from agiraph.runtime import purses
 from agiraph.runtime.conversation import Conversation
 from agiraph.runtime.desk import Staff
 from agiraph.runtime.folder import newest_run
@@ -166,39 +165,12 @@ def recall_cut_off(desk: Desk) -> None:
 
 
 def recall_spend(desk: Desk) -> None:
-    """Fill the ledger's accounts of this agent from `usage.jsonl`.
+    """Fill the ledger's accounts of this agent, and what its run has spent.
 
     The tree's day is filled by every agent once; the daemon calls this for each agent
     that spent today.
     """
-    ledger, today = desk.world.ledger, desk.world.today()
+    purses.recall(desk)
     run = desk.run.name if desk.run else ""
-    spend, day_usd, day_tokens = Spend(), 0.0, 0
-    for call in _calls(desk):
-        tokens, usd = call.usage.total, call.cost_usd
-        if call.ts[:10] == today:
-            day_usd, day_tokens = day_usd + (usd or 0.0), day_tokens + tokens
-        if call.run == run:
-            spend = spend.plus(call.usage, usd)
-            ledger.account(f"run:{desk.agent}:{run}").book(usd, tokens)
-            if call.node is not None:
-                ledger.account(f"node:{desk.agent}:{run}:{call.node}").book(usd, tokens)
-    ledger.recall_day(desk.agent, today, day_usd, day_tokens)
-    desk.spend = spend
-
-
-def _calls(desk: Desk):  # type: ignore[no-untyped-def]
-    try:
-        data = desk.world.reader.read(desk.home.usage, limit=LOG_BYTES)
-    except AgiraphError:
-        return
-    for raw in data.split(b"\n"):
-        try:
-            found = json.loads(raw)
-        except ValueError:
-            continue
-        if isinstance(found, dict):
-            try:
-                yield usage_from_line(found)
-            except YourError:
-                continue
+    spent = desk.tally.total(lambda spot: spot.run == run)
+    desk.spend = Spend(spent.calls, spent.usage, spent.cost_usd)

@@ -10,14 +10,13 @@ from agiraph.core.codec import event_to_json, usage_line
 from agiraph.core.limits import PREVIEW
 from agiraph.errors import NotThere
 from agiraph.model.event import Event, EventType
-from agiraph.model.usage import ModelCall
 
 if TYPE_CHECKING:
     from pathlib import PurePosixPath
 
     from agiraph.model.json import Json, JsonObject
     from agiraph.model.layout import Home
-    from agiraph.model.usage import Usage
+    from agiraph.model.usage import ModelCall
     from agiraph.runtime.world import World
 
 
@@ -52,20 +51,8 @@ class Records:
         await self._line(self._home.events, event_to_json(event, self._world.stamp()))
         self._world.say(event)
 
-    async def usage(
-        self, model: str, where: Where, usage: Usage, cost_usd: float | None
-    ) -> None:
+    async def usage(self, call: ModelCall) -> None:
         """One line of `usage.jsonl` for one model call."""
-        call = ModelCall(
-            ts=self._world.stamp(),
-            model=model,
-            usage=usage,
-            cost_usd=cost_usd,
-            run=where.run,
-            stage=where.stage,
-            node=where.node,
-            worker=where.worker,
-        )
         await self._line(self._home.usage, usage_line(call))
 
     async def trace(self, log: PurePosixPath | None, **entry: Json) -> None:

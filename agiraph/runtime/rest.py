@@ -128,7 +128,7 @@ class Resting:
             del saved[name]
         for name, rest in saved.items():
             if rest.day == self._world.today():
-                self._world.ledger.recall_day(name, rest.day, rest.usd, rest.tokens)
+                self._world.ledger.recall_sum(name, rest.day, rest.usd, rest.tokens)
         return saved
 
     async def keep(self) -> None:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from agiraph.core import board
 from agiraph.core.brief import shortened
 from agiraph.core.codec import read_status, write_agent_status
+from agiraph.core.costs import spent_on
 from agiraph.core.limits import COUNTERS_EVERY, GOAL_BYTES
 from agiraph.core.standing import Facts, standing
 from agiraph.errors import AgiraphError, NotThere
@@ -152,6 +153,7 @@ class StatusPage:
 
     def _page(self, state: AgentState, waiting_for: str) -> AgentStatus:
         desk = self._desk
+        run = desk.run.name if desk.run else ""
         when, words = desk.last_mail
         last = f"{when}: {shortened(words, 60)}" if when else ""
         error = desk.error or desk.world.trouble
@@ -160,7 +162,7 @@ class StatusPage:
         return AgentStatus(
             state=state,
             since=self._since,
-            run=desk.run.name if desk.run else "",
+            run=run,
             stage=desk.stage,
             spend=desk.spend,
             waiting_for=waiting_for,
@@ -173,6 +175,7 @@ class StatusPage:
             nodes=self._nodes(),
             workers=self._workers(),
             permissions=permissions_note(desk),
+            spent=spent_on(desk.tally, lambda spot: spot.run == run),
             fallback=chains.in_force(desk),
         )
 

@@ -327,9 +327,8 @@ class Worker:
 
     async def ask(self) -> Answer | None:
         """One model call, on the node's account."""
-        spec = self.node.spec
         answered = await self._asker.ask(
-            Spender(self.name, self.where(), self._chain, self._node, spec.budget)
+            Spender(self.name, self.where(), self._chain, self._node)
         )
         if answered is None:
             return None
@@ -388,7 +387,7 @@ class Worker:
         if mark in self._talk.delivered:
             return ""
         await self.ready()
-        spender = Spender(self.name, self.where(), self._chain, self._node)
+        spender = Spender(self.name, self.where(), self._chain, self._node, aside=True)
         try:
             said = await look_back(self._desk, self._talk, self._asker, spender, mark)
         finally:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
     from pathlib import PurePosixPath
 
-    from agiraph.model.agent import AgentState
+    from agiraph.model.agent import AgentState, Budget
     from agiraph.model.event import Event
     from agiraph.model.owner import Owner
     from agiraph.ports import Clock, Disk, Models, Pen, Reader, Shell, Whereabouts
@@ -52,6 +52,7 @@ class World:
         foreground: seconds for which the coordinator waits for a command of its own.
         heirs: which agent has taken over a record whose home is gone.
         setbacks: models that are put off for now.
+        told_over: budgets that people were asked to raise.
         root: the tree's folder as an absolute path, for child processes only.
     """
 
@@ -78,6 +79,7 @@ class World:
     crowded: str = ""
     suspects: frozenset[str] = frozenset()
     released: Callable[[str], None] = _nothing
+    told_over: dict[str, Budget] = field(default_factory=dict)
     setbacks: Setbacks = field(default_factory=Setbacks)
     bells: WeakSet[Bell] = field(default_factory=WeakSet)
     _refused: list[DiskRefused] = field(default_factory=list)

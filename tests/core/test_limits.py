@@ -14,8 +14,9 @@ from agiraph.core.limits import (
     Refused,
     allowance,
     dollars,
+    over_limits,
 )
-from agiraph.model.agent import Budget
+from agiraph.model.agent import Budget, Limits
 from agiraph.model.usage import FREE, Price
 
 PRICE = Price(input=3.0, output=15.0, cache_read=0.3, cache_write=3.75)
@@ -178,3 +179,39 @@ def test_what_is_allowed_never_costs_more_than_is_left(
         assert found.usd <= usd - spent + 1e-9
         assert found.tokens <= tokens - taken
         assert min(answer, SMALLEST_ANSWER) <= found.max_tokens <= answer
+
+
+def test_a_refusal_names_the_file_to_raise_the_number_in() -> None:
+    used_up = Purse("agent's budget", Budget(usd=1), usd=1.0, where="news/GOAL.md")
+
+    assert refused(used_up).endswith("`budget` in news/GOAL.md")
+
+
+@pytest.mark.parametrize("endless", [False, True])
+def test_a_run_has_an_end_to_its_calls(endless: bool) -> None:
+    limits = Limits(run_turns=3)
+
+    def words(calls: int) -> str:
+        found = over_limits(
+            limits, calls=calls, seconds=0.0, endless=endless, where="a/GOAL.md"
+        )
+        return found.words if found else ""
+
+    assert words(2) == ""
+    assert "run_turns" in words(3)
+    assert "`limits` in a/GOAL.md" in words(3)
+    assert ("today" in words(3)) is endless
+
+
+def test_a_run_has_an_end_to_its_time_unless_it_is_endless() -> None:
+    limits = Limits(run_time=86_400.0)
+
+    def refuses(seconds: float, *, endless: bool) -> bool:
+        found = over_limits(
+            limits, calls=0, seconds=seconds, endless=endless, where="a/GOAL.md"
+        )
+        return found is not None
+
+    assert not refuses(86_399, endless=False)
+    assert refuses(86_400, endless=False)
+    assert not refuses(10**9, endless=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from agiraph.core.limits import Allowed, Refused
+from agiraph.core.limits import Allowed, Purse, Refused
 from agiraph.model.agent import Budget
 from agiraph.model.usage import Price
 from agiraph.runtime.ledger import Ledger
@@ -15,7 +15,7 @@ RUN, DAY = "run:a:r", "day:a:2026-11-21"
 
 def reserve(ledger: Ledger, budget: Budget) -> Allowed | Refused:
     return ledger.reserve(
-        [ledger.purse("agent's budget", budget, RUN, DAY)],
+        [ledger.purse(Purse("agent's budget", budget), RUN, DAY)],
         [RUN, DAY],
         request_bytes=SIZE,
         answer=ANSWER,

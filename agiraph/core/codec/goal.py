@@ -122,6 +122,8 @@ def _limits_over(given: Limits) -> Parse[Limits]:
             timeout=keys.get("timeout", kinds.duration, given.timeout),
             depth=keys.get("depth", kinds.whole(0), given.depth),
             nodes=keys.get("nodes", kinds.whole(1), given.nodes),
+            run_turns=keys.get("run_turns", kinds.whole(1), given.run_turns),
+            run_time=keys.get("run_time", kinds.long_duration, given.run_time),
         )
         keys.close()
         return limits

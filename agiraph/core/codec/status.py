@@ -184,5 +184,6 @@ def _agent_words(status: AgentStatus) -> str:
         "Open questions, to be answered in `_questions/`:\n\n" + "\n".join(asked)
         if asked
         else "",
+        f"Spent in this run:\n\n{status.spent}" if status.spent else "",
     ]
     return "\n\n".join(part for part in parts if part)

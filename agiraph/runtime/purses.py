@@ -1,0 +1,187 @@
+"""Purses: the budgets that a call falls under, and the accounts that it is booked to.
+
+What a parent node is allowed is shared by its children: a call counts for its node and
+for all above it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from agiraph.core import board
+from agiraph.core.costs import Tally
+from agiraph.core.limits import Purse, over_limits
+from agiraph.errors import AgiraphError
+from agiraph.model.agent import Mode
+from agiraph.model.layout import ARCHIVE, ROOT, SETTINGS, Home
+from agiraph.ports import EntryKind
+from agiraph.runtime.spent import calls
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from agiraph.core.limits import Refused
+    from agiraph.model.agent import Budget
+    from agiraph.model.usage import ModelCall
+    from agiraph.runtime.desk import Desk
+    from agiraph.runtime.world import World
+
+TREE = "tree"
+
+
+@dataclass(frozen=True, slots=True)
+class Accounts:
+    """The keys under which what an agent spends is booked."""
+
+    agent: str
+    run: str
+    day: str
+
+    @property
+    def of_run(self) -> str:
+        """Of the newest run."""
+        return f"run:{self.agent}:{self.run}"
+
+    @property
+    def of_day(self) -> str:
+        """Of the agent's day."""
+        return f"day:{self.agent}:{self.day}"
+
+    @property
+    def of_trees_day(self) -> str:
+        """Of the day, all agents together."""
+        return f"tree:{self.day}"
+
+    def of_node(self, node: str) -> str:
+        """A node's, with all below it."""
+        return f"node:{self.agent}:{self.run}:{node}"
+
+    def of_nodes_day(self, node: str) -> str:
+        """The same, of one day."""
+        return f"node:{self.agent}:{self.run}:{node}:{self.day}"
+
+
+def accounts(desk: Desk) -> Accounts:
+    """Those of the newest run and of today."""
+    run = desk.run.name if desk.run else ""
+    return Accounts(desk.agent, run, desk.world.today())
+
+
+def keys(desk: Desk, node: str | None) -> list[str]:
+    """All accounts that a call is booked to."""
+    at = accounts(desk)
+    found = [at.of_run, at.of_day, at.of_trees_day, TREE]
+    for name in _line(desk, node):
+        found += [at.of_node(name), at.of_nodes_day(name)]
+    return found
+
+
+def _line(desk: Desk, node: str | None) -> tuple[str, ...]:
+    """A node and all above it."""
+    return () if node is None else (node, *board.ancestors(node, desk.nodes))
+
+
+def purses(desk: Desk, node: str | None) -> list[Purse]:
+    """Every budget that a call falls under.
+
+    Args:
+        node: whose call it is; None for the coordinator, and for what is on no
+            node's account.
+    """
+    world, at = desk.world, accounts(desk)
+    ledger, whole = world.ledger, world.settings.budget
+    if (whole.usd, whole.tokens) != (None, None) and not ledger.knows_all:
+        _recall_tree(world)
+    mine = Purse("agent's budget", desk.settings.budget, where=str(desk.home.goal))
+    trees = Purse("tree's budget", whole, where=str(SETTINGS))
+    found = [
+        ledger.purse(mine, at.of_run, at.of_day),
+        ledger.purse(trees, TREE, at.of_trees_day),
+    ]
+    for name in _line(desk, node):
+        budget = _budget_of(desk, name)
+        if budget is not None:
+            title = "node's budget" if name == node else f"budget of node {name}"
+            where = str(desk.node_folder(name).spec)
+            blank = Purse(title, budget, where=where, node=name)
+            keys_of = at.of_node(name), at.of_nodes_day(name)
+            found.append(ledger.purse(blank, *keys_of))
+    return found
+
+
+def _budget_of(desk: Desk, node: str) -> Budget | None:
+    found = desk.nodes.get(node)
+    return found.spec.budget if found is not None else None
+
+
+def over(desk: Desk) -> Refused | None:
+    """Whether the run has used up its calls or its time, and what to do about it."""
+    run = desk.run
+    if run is None or not run.state.open:
+        return None
+    endless = desk.settings.mode is Mode.INFINITE
+    at, ledger = accounts(desk), desk.world.ledger
+    opened = datetime.fromisoformat(run.opened)
+    return over_limits(
+        desk.settings.limits,
+        calls=ledger.account(at.of_day if endless else at.of_run).calls,
+        seconds=(desk.world.clock.now() - opened).total_seconds(),
+        endless=endless,
+        where=f"{desk.home.goal}",
+    )
+
+
+# --- after a restart
+
+
+def recall(desk: Desk) -> None:
+    """Fill the ledger's accounts of this agent from `usage.jsonl`."""
+    at, ledger = accounts(desk), desk.world.ledger
+    desk.tally = Tally()
+    found: dict[str, list[ModelCall]] = {}
+    for call in calls(desk.world.reader, desk.home.usage):
+        today = call.ts[:10] == at.day
+        if call.run == at.run or today:
+            desk.tally.add(call)
+        if today:
+            found.setdefault(at.of_day, []).append(call)
+        if call.run == at.run:
+            for key in _keys_of_run(desk, at, call.node, today=today):
+                found.setdefault(key, []).append(call)
+    ledger.recall_day(desk.agent, at.day, found.pop(at.of_day, []))
+    for key, booked in found.items():
+        ledger.refill(key, booked)
+
+
+def _keys_of_run(
+    desk: Desk, at: Accounts, node: str | None, *, today: bool
+) -> Iterator[str]:
+    yield at.of_run
+    for name in _line(desk, node):
+        yield at.of_node(name)
+        if today:
+            yield at.of_nodes_day(name)
+
+
+def _recall_tree(world: World) -> None:
+    """Sum up what every agent of the tree has ever spent; only where a cap needs it."""
+    every = [call for home in _homes(world) for call in _calls_of(world, home)]
+    world.ledger.refill(TREE, every)
+    world.ledger.knows_all = True
+
+
+def _calls_of(world: World, home: Home) -> Iterator[ModelCall]:
+    yield from calls(world.reader, home.usage)
+
+
+def _homes(world: World) -> Iterator[Home]:
+    for folder in (ROOT, ARCHIVE):
+        try:
+            entries = world.reader.entries(folder)
+        except AgiraphError:
+            continue
+        for entry in entries:
+            if entry.kind is EntryKind.FOLDER and entry.name[0] not in "._":
+                yield Home(str(folder / entry.name))

@@ -1,0 +1,53 @@
+"""What a log of model calls says, a piece at a time."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+from agiraph.core.codec import usage_from_line
+from agiraph.errors import AgiraphError, YourError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import PurePosixPath
+
+    from agiraph.model.usage import ModelCall
+    from agiraph.ports import Reader
+
+_PIECE = 4 * 1024 * 1024
+
+
+def calls(
+    reader: Reader, path: PurePosixPath, *, start: int = 0
+) -> Iterator[ModelCall]:
+    """The calls of a `usage.jsonl` from a byte on; lines that are none are left out."""
+    for call, _ in calls_to(reader, path, start=start):
+        yield call
+
+
+def calls_to(
+    reader: Reader, path: PurePosixPath, *, start: int
+) -> Iterator[tuple[ModelCall, int]]:
+    """The same, each with the offset behind its line; half a line is not read."""
+    while True:
+        try:
+            piece = reader.part(path, offset=start, limit=_PIECE)
+        except AgiraphError:
+            return
+        whole = piece.rfind(b"\n") + 1
+        if not whole:
+            return
+        for raw in piece[:whole].splitlines(keepends=True):
+            start += len(raw)
+            call = _call(raw)
+            if call is not None:
+                yield call, start
+
+
+def _call(raw: bytes) -> ModelCall | None:
+    try:
+        found = json.loads(raw)
+        return usage_from_line(found) if isinstance(found, dict) else None
+    except (ValueError, YourError):
+        return None
