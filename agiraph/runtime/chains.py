@@ -11,6 +11,7 @@ from agiraph.model.event import EventType
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from agiraph.model.conversation import SystemLine
     from agiraph.model.worker import Identity
     from agiraph.runtime.desk import Desk
     from agiraph.runtime.records import Where
@@ -71,14 +72,19 @@ def in_force(desk: Desk) -> str:
 
 
 async def tell(
-    desk: Desk, where: Where, chain: Sequence[str], old: str | None, new: str
+    desk: Desk,
+    where: Where,
+    chain: Sequence[str],
+    old: SystemLine | None,
+    line: SystemLine,
 ) -> None:
     """The event of another model being asked than before, or than the first."""
-    if new == (chain[0] if old is None else old):
+    new, before = line.model, old.model if old is not None else chain[0]
+    if new == before:
         return
     loop = loop_of(desk, where.node)
     why = words(desk, chain, loop) if new in chain else ""
     why = why or f"{new} is asked from now on"
-    data = {"model": new, "words": why} | ({"before": old} if old else {})
+    data = {"model": new, "words": why} | ({"before": before} if old else {})
     await desk.records.event(EventType.MODEL_CHANGED, where, **data)
     desk.bell.ring()

@@ -254,8 +254,8 @@ class Coordinator:
         old, new = self._talk.prefix, for_coordinator(self._desk, self._talk)
         if old is None or not same_prefix(old, new):
             await self._talk.append(new, flush=False)
-            before, chain = old.model if old else None, chains.chain_of(self._desk)
-            await chains.tell(self._desk, self.where(), chain, before, new.model)
+            chain = chains.chain_of(self._desk)
+            await chains.tell(self._desk, self.where(), chain, old, new)
         if self._desk.run_open:
             await self._brief()
         for line in await self._news.lines():
@@ -312,12 +312,11 @@ class Coordinator:
 
     async def ask(self) -> Answer | None:
         """One model call."""
-        spender = Spender(COORDINATOR, self.where(), chains.chain_of(self._desk))
-        answered = await self._asker.ask(spender)
-        if answered is None:
-            return None
-        answer, cost = answered
-        self._desk.spend = self._desk.spend.plus(answer.usage, cost)
+        desk = self._desk
+        spender = Spender(COORDINATOR, self.where(), chains.chain_of(desk))
+        answer, cost = await self._asker.ask(spender) or (None, None)
+        if answer is not None:
+            desk.spend = desk.spend.plus(answer.usage, cost)
         return answer
 
     async def paid(self, usage: Usage, cost: float | None) -> None:

@@ -207,7 +207,7 @@ class Worker:
         else:
             prefix = replace(self.prefix(), carries=False)
             await talk.append(prefix, flush=False)
-            await self._tell_model(None, prefix.model)
+            await self._tell_model(None, prefix)
             await self._note_shown()
             room = room_for_refs(desk, prefix.model) if self.single else None
             text = brief_for(desk, self.node, self._staff, room=room)
@@ -230,7 +230,7 @@ class Worker:
             return False
         line = replace(self.prefix(), resumes=True, why="its node is worked on again")
         await talk.append(line, flush=False)
-        await self._tell_model(None, line.model)
+        await self._tell_model(None, line)
         return True
 
     async def _renew(self) -> None:
@@ -238,10 +238,10 @@ class Worker:
         old, new = self._talk.prefix, self.prefix()
         if old is not None and not same_prefix(old, new):
             await self._talk.append(new, flush=False)
-            await self._tell_model(old.model, new.model)
+            await self._tell_model(old, new)
 
-    async def _tell_model(self, before: str | None, now: str) -> None:
-        await chains.tell(self._desk, self.where(), self._chain, before, now)
+    async def _tell_model(self, old: SystemLine | None, new: SystemLine) -> None:
+        await chains.tell(self._desk, self.where(), self._chain, old, new)
 
     @property
     def _chain(self) -> tuple[str, ...]:
