@@ -38,6 +38,7 @@ _MODULE_OF = {
     "adopt": "adopt",
     "check": "check",
     "models": "models",
+    "model": "model",
     "version": "care",
 }
 

@@ -20,7 +20,7 @@ SDKS = {
     "chat": "openai",
     "gemini": "google.genai",
 }
-EXTRAS = {"google.genai": "gemini"}
+EXTRAS = {"google.genai": "gemini", "xllamacpp": "local"}
 UNKNOWN_WINDOW = 128_000
 LOCAL_WINDOW = 32_768
 

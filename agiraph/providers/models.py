@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from agiraph.errors import Fault, ProviderFault
 from agiraph.model.usage import FREE
 from agiraph.ports import ModelFacts
-from agiraph.providers import faults, known, local, prices
+from agiraph.providers import faults, gguf, gguf_files, known, local, prices
 from agiraph.providers.accounts import has_package, way_to
 from agiraph.providers.connection import Connections
 from agiraph.providers.gate import PATIENCE, Gate
@@ -110,6 +110,8 @@ class ModelCatalog:
 
     async def close(self) -> None:
         """Close every connection, for all catalogs that share them."""
+        for provider in self._shared.providers.values():
+            await provider.close()
         self._shared.providers.clear()
         await self._shared.connections.close()
 
@@ -138,6 +140,8 @@ class ModelCatalog:
 
                 clock = self._shared.clock
                 return self._kept((name, rest), lambda: ScriptedProvider(rest, clock))
+            if name == gguf.PROVIDER:
+                return self._from_file(model)
         way = way_to(name, self._declared, self._environment)
         why_not = self._why_not(way)
         if why_not is not None:
@@ -162,6 +166,8 @@ class ModelCatalog:
         if provider in known.FREE_OF_CHARGE:
             price = price or FREE
             window = known.LOCAL_WINDOW if usual else known.UNKNOWN_WINDOW
+        if provider == gguf.PROVIDER:
+            window = self._window_of_file(rest)
         named = known.MODEL_BY_NAME.get(model)
         return ModelFacts(
             window=window or known.UNKNOWN_WINDOW,
@@ -170,11 +176,19 @@ class ModelCatalog:
             strength=named.strength if named else "",
         )
 
+    def _window_of_file(self, written: str) -> int:
+        try:
+            return gguf.window_of(gguf_files.path_of(written, self._environment))
+        except ProviderFault:
+            return gguf.WINDOW
+
     def rows(self) -> tuple[ModelRow, ...]:
         """Every model that is known here, usable or not, and why not."""
         names = [model.name for model in known.MODELS]
         names += [name for name in self._named() if name not in names]
         names += [name for name in self._local_models() if name not in names]
+        files = gguf_files.listed(self._environment)
+        names += [f"{gguf.PROVIDER}/{file.name}" for file in files]
         names += [f"{name}/" for name in self._without_models(names)]
         default = self.default()
         names += [name for name in (OFFLINE,) if name not in names]
@@ -197,11 +211,37 @@ class ModelCatalog:
         shared = self._shared
         return Gate(inner, clock=shared.clock, patience=shared.patience)
 
+    def _from_file(self, model: str) -> Provider:
+        """The provider of a model file.
+
+        Raises:
+            ProviderFault: there is no such file, or nothing to run it with.
+        """
+        path = gguf_files.path_of(model.partition("/")[2], self._environment)
+        if not has_package(gguf.SDK):
+            raise faults.missing_package(gguf.SDK, "it is not installed")
+        shared = self._shared
+
+        def gated() -> Provider:
+            inner = gguf.GgufProvider(model, path, self._environment)
+            return Gate(inner, clock=shared.clock, patience=shared.patience)
+
+        one = self._kept((gguf.PROVIDER, path), gated)
+        if not self._by_text(model):
+            return one
+        return self._kept((gguf.PROVIDER, path, "text"), lambda: TextFallback(one))
+
     def _by_text(self, model: str) -> bool:
-        """Whether a model calls tools by text: its own setting, or its provider's."""
+        """Whether a model calls tools by text: its own setting, or its provider's.
+
+        Models in files do, unless it is said otherwise: most of them are small.
+        """
         said = dict(self._settings.by_text).get(model)
-        setting = self._declared.get(model.partition("/")[0])
-        return said if said is not None else setting is not None and setting.text
+        if said is not None:
+            return said
+        provider = model.partition("/")[0]
+        setting = self._declared.get(provider)
+        return provider == gguf.PROVIDER if setting is None else setting.text
 
     def _why_not(self, way: Way) -> ProviderFault | None:
         if way.missing:
@@ -257,6 +297,9 @@ class ModelCatalog:
         if provider in ("offline", "scripted") and provider not in self._declared:
             return ""
         try:
+            if provider == gguf.PROVIDER and provider not in self._declared:
+                self._from_file(model)
+                return ""
             way = way_to(provider, self._declared, self._environment)
         except ProviderFault as fault:
             return fault.words

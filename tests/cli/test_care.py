@@ -168,7 +168,7 @@ def test_the_version_is_told_twice_alike(run: Run) -> None:
 
 
 COMMANDS = """demo init new up run status show logs send pause resume stop archive
-check models version"""
+check models model version"""
 
 
 @pytest.mark.parametrize("command", COMMANDS.split())
