@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from agiraph.runtime.desk import Desk
 
 JOB, REPORT, TOLD = "job: ", "job report: ", "job told"
-HASTE = 5.0  # where a message waits, a command has this part of its time in front
+HASTE = 10.0  # where a message waits, a command has this part of its time in front
 _LOST = ToolResult("a fault in Agiraph itself ended it; look what it did", error=True)
 
 

@@ -1,18 +1,14 @@
-"""Work that waits for a person: for money, and for an answer, however it is given."""
+"""Work that waits for a person holds itself back, and nothing else."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import pytest
-
 from tests.support.cast import after
 from tests.support.model_server import call
 
 if TYPE_CHECKING:
-    from tests.support.cast import Step
     from tests.support.house import House, Story
-    from tests.support.model_asked import Asked
     from tests.support.model_server import Scripted
 
 QUESTION = "PostgreSQL or SQLite for the project's database?"
@@ -89,82 +85,9 @@ def test_a_nodes_own_budget_holds_that_node_alone(house: House) -> None:
     story.check()
 
 
-def by_the_file(story: Story) -> None:
-    """In the place that the question's file has for it."""
-    question = f"{story.agent}/_questions/q-001.md"
-    text = story.tree.read(question)
-    assert QUESTION in text
-    head, _, rest = text.partition("answer:")
-    line, _, below = rest.partition("\n")
-    del line
-    story.tree.write(question, f"{head}answer: {ANSWER}\n{below}")
-
-
 def by_the_inbox(story: Story) -> None:
     """As a line of the inbox that names the question."""
     story.tree.append(f"{story.agent}/_inbox.md", f"q-001: {ANSWER}\n")
-
-
-WAYS = pytest.mark.parametrize("way", [by_the_file, by_the_inbox])
-
-
-def records(story: Story) -> list[tuple[str, str]]:
-    """What was asked and answered, as the events have it."""
-    found = story.tree.events(story.agent, "human.")
-    return [(event["type"], event["data"]["text"]) for event in found]
-
-
-@WAYS
-def test_a_worker_asks_and_goes_on_with_the_answer(house: House, way: object) -> None:
-    def sets_up(asked: Asked) -> Scripted:
-        assert ANSWER in asked.result
-        return [write("db.md", f"{ANSWER}\n"), call("publish", summary="Set up.")]
-
-    assert callable(way)
-    story = house.tell(
-        f"worker-{way.__name__}".replace("_", "-"),
-        coordinator=[
-            call("create_work_node", id="database", task="Set up a database."),
-            after("[node database completed", do=call("finish", summary="Set up.")),
-        ],
-        database=[ASK, sets_up],
-    )
-    story.until("waiting_for_human")
-    assert story.tree.state(story.node("database")) == "waiting_for_human"
-    assert QUESTION in story.tree.read(f"{story.agent}/_outbox.md")
-
-    way(story)
-    story.until("completed")
-    assert story.tree.read(f"{story.node('database')}/published/db.md") == f"{ANSWER}\n"
-    told = [("human.question", QUESTION), ("human.response", ANSWER)]
-    assert records(story) == told
-    assert "waiting" in story.kinds("database")
-    story.check()
-
-
-@WAYS
-def test_the_coordinator_asks_and_is_told_the_answer(house: House, way: object) -> None:
-    def goes_on(asked: Asked) -> Scripted:
-        assert "asked as q-001" in asked.all_text
-        return write("db.md", f"{ANSWER}\n")
-
-    steps: list[Step] = [
-        ASK,
-        after(f"[answer to q-001] {ANSWER}", do=goes_on),
-        call("finish", summary="Set up."),
-    ]
-    assert callable(way)
-    story = house.tell(
-        f"coordinator-{way.__name__}".replace("_", "-"), coordinator=steps
-    )
-    story.until("waiting_for_human")
-
-    way(story)
-    story.until("completed")
-    assert story.tree.read(f"{story.run}/published/db.md") == f"{ANSWER}\n"
-    told = [("human.question", QUESTION), ("human.response", ANSWER)]
-    assert records(story) == told
-    story.check()
 
 
 def test_the_rest_of_the_graph_goes_on_while_a_question_is_open(house: House) -> None:

@@ -69,10 +69,16 @@ class Story:
         """Why a node failed, as its status says it."""
         return str(self.tree.head(f"{self.node(node)}/_status.md").get("error", ""))
 
-    def check(self, *, unanswered: int = 0) -> None:
+    def check(self, *, unanswered: int = 0, restarted: bool = False) -> None:
         """Hold its records against each other."""
-        server = self._house.server
-        check(self.tree, self.agent, server, model=self.agent, unanswered=unanswered)
+        check(
+            self.tree,
+            self.agent,
+            self._house.server,
+            model=self.agent,
+            unanswered=unanswered,
+            restarted=restarted,
+        )
 
 
 class House:

@@ -1,0 +1,90 @@
+"""The coordinator answers whoever writes, whatever else goes on."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.support.cast import cast, told
+from tests.support.daemon import Daemon
+from tests.support.model_server import KEY, ModelServer, call, hang, say
+from tests.support.trace import check
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from tests.support.model_asked import Asked
+    from tests.support.model_server import Scripted
+
+SETTINGS = """
+providers:
+  lab: {{kind: anthropic, base_url: "{url}", api_key_env: LAB_KEY}}
+"""
+GATE = 'until [ -e "$AGIRAPH_INPUTS/go" ]; do sleep 0.03; done; echo it is through'
+LATE = 30.0
+
+
+def coordinator(asked: Asked) -> Scripted:
+    """It starts two workers and a command that takes long, and talks meanwhile."""
+    begun = [call("create_work_node", id=name, task="Think.") for name in "ab"]
+    heard = told(asked)
+    if not asked.calls:
+        return [*begun, call("bash", command=GATE)]
+    if "Enough." in asked.last_user:
+        return [
+            *(call("cancel_node", node_id=name, reason="enough") for name in "ab"),
+            call("finish", summary="Enough."),
+        ]
+    return say(f"You wrote {heard.count('[message from human]')} times.")
+
+
+@pytest.fixture
+def daemon(tmp_path: Path) -> Iterator[Daemon]:
+    script = cast(coordinator=coordinator, a=[hang(300)], b=[hang(300)])
+    with ModelServer(script) as server:
+        daemon = Daemon(tmp_path, {"LAB_KEY": KEY, "AGIRAPH_FOREGROUND": "5"})
+        daemon.write("agiraph.yaml", SETTINGS.format(url=server.base_url))
+        daemon.write("desk/GOAL.md", "---\nmodel: lab/desk\n---\nA goal.\n")
+        with daemon:
+            yield daemon
+        check(daemon, "desk", server, unanswered=2)
+
+
+def writes(daemon: Daemon, times: int) -> float:
+    """Drop a message; seconds until its answer stands in the outbox."""
+    begun = time.monotonic()
+    daemon.write(f"desk/_inbox/{times}.md", f"How far are you ({times})?\n")
+    answer = f"You wrote {times} times."
+    outbox = "desk/_outbox.md"
+    daemon.until(lambda: answer in daemon.read(outbox), answer, seconds=LATE)
+    return time.monotonic() - begun
+
+
+def test_it_answers_while_all_workers_are_busy_and_its_own_command_runs(
+    daemon: Daemon,
+) -> None:
+    daemon.until_state("desk/runs/*/nodes/a", "running", seconds=LATE)
+    daemon.until_state("desk/runs/*/nodes/b", "running", seconds=LATE)
+    at_once = writes(daemon, 1)  # its command stands in front for a second yet
+    behind = writes(daemon, 2)
+    assert "goes on in the background as job 1" in daemon.read(
+        "desk/conversation.jsonl"
+    )
+
+    (daemon.root / "desk/inputs").mkdir()
+    (daemon.root / "desk/inputs/go").touch()
+    reported = "it is through"
+    talk = "desk/conversation.jsonl"
+    daemon.until(lambda: reported in daemon.read(talk), reported, seconds=LATE)
+    daemon.write("desk/_inbox/end.md", "Enough.\n")
+    daemon.until_state("desk", "completed", seconds=LATE)
+
+    after_its_end = writes(daemon, 4)
+    assert len(daemon.names("desk/runs/*")) == 1  # to chat opens no run
+    print(
+        f"answered in {at_once:.2f} s behind a command that had just begun, in "
+        f"{behind:.2f} s with everyone busy, in {after_its_end:.2f} s after the end"
+    )
