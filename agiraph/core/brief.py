@@ -38,6 +38,7 @@ class RunBrief:
     models: str
     rules: str
     earlier: str = ""
+    most: int = MEMORY_SHOWN
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,9 +67,12 @@ def run_brief(brief: RunBrief) -> str:
         f"Date: {brief.date}",
         f"## Goal\n\n{brief.goal.strip()}",
         brief.earlier,
-        _headed("Your memory (MEMORY.md)", _capped(brief.memory)),
-        _headed("Index of memory/", _capped(brief.memory_index)),
-        *(_headed(f"Daily log {day}", _capped(text)) for day, text in brief.daily),
+        _headed("Your memory (MEMORY.md)", _capped(brief.memory, brief.most)),
+        _headed("Index of memory/", _capped(brief.memory_index, brief.most)),
+        *(
+            _headed(f"Daily log {day}", _capped(text, brief.most))
+            for day, text in brief.daily
+        ),
         _headed("Inputs", _listing(brief.inputs)),
         _headed("Models that nodes may use", brief.models),
         brief.rules,
@@ -99,11 +103,11 @@ def _headed(title: str, text: str) -> str:
     return f"## {title}\n\n{text.strip()}" if text.strip() else ""
 
 
-def _capped(text: str) -> str:
+def _capped(text: str, most: int = MEMORY_SHOWN) -> str:
     data = text.encode("utf-8", "replace")
-    if len(data) <= MEMORY_SHOWN:
+    if len(data) <= most:
         return text
-    whole = data[:MEMORY_SHOWN].decode("utf-8", "ignore")
+    whole = data[:most].decode("utf-8", "ignore")
     return whole + "\n[cut here; read the file for the rest]"
 
 

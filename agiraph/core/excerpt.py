@@ -22,3 +22,14 @@ def excerpt(text: str, *, kept: str, most: int) -> str:
         f"{head.rstrip()}\n[… cut here: {len(text):,} characters in all, kept in "
         f"{kept}; read on with read_file, offset={line} …]\n{text[-tail:]}"
     )
+
+
+def ends(text: str, most: int) -> str:
+    """The text itself while it is short, else its head and tail with a sign between."""
+    if len(text) <= most:
+        return text
+    tail = most // 3
+    left_out = len(text) - most
+    return (
+        f"{text[: most - tail].rstrip()}\n[… {left_out:,} characters …]\n{text[-tail:]}"
+    )

@@ -86,11 +86,16 @@ class Began:
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """The model answered and the answer is recorded."""
+    """The model answered and the answer is recorded.
+
+    Attributes:
+        counts: False for what is no turn, such as the notes before a compaction.
+    """
 
     text: str
     calls: tuple[ToolCall, ...]
     stop: Stop
+    counts: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -221,7 +226,7 @@ def _ask(turn: Turn) -> tuple[Turn, Deed]:
 
 
 def _said(turn: Turn, said: Said) -> tuple[Turn, Deed]:
-    turn = replace(turn, turns=turn.turns + 1, calls=said.calls, next=0)
+    turn = replace(turn, turns=turn.turns + said.counts, calls=said.calls, next=0)
     if said.calls:
         return _go_on(replace(turn, nudges=0, repeats=0))
     if said.stop is Stop.REFUSAL:

@@ -29,6 +29,7 @@ class Kind(Enum):
     BRIEF = "brief"  # what opens a run or a node
     MAIL = "mail"  # a message from somebody
     NOTICE = "notice"  # the daemon tells what happened or what is wrong
+    OPENING = "opening"  # what goes on from a conversation that was put away
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +45,9 @@ class SystemLine:
         why: what opened it, e.g. `start`, `model changed`.
         carries: the earlier session's lines go on in it, in canonical form.
         resumes: the lines of its node's last session go on in it.
+        compacted: how many compactions in a row, this one included, had next to no
+            turn between them; 0 where none opened the session.
+        turns: model calls of the same assignment before the compaction.
     """
 
     ts: str
@@ -55,6 +59,8 @@ class SystemLine:
     why: str = "start"
     carries: bool = False
     resumes: bool = False
+    compacted: int = 0
+    turns: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,18 +5,19 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
-from agiraph.core.limits import ANSWER_TOKENS, RETRY_FIRST, RETRY_LAST, Refused
+from agiraph.core.limits import BYTES_PER_TOKEN, RETRY_FIRST, RETRY_LAST, Refused
 from agiraph.errors import Fault, ProviderFault
 from agiraph.model.conversation import Request, Stop
 from agiraph.model.event import EventType
 from agiraph.model.usage import ModelCall, Usage
 from agiraph.runtime import chains, overspent, purses
+from agiraph.runtime.window import window_of
 
 if TYPE_CHECKING:
     from contextlib import AbstractAsyncContextManager
 
     from agiraph.core.limits import Allowed
-    from agiraph.model.conversation import Answer
+    from agiraph.model.conversation import Answer, Spoken, UserLine
     from agiraph.ports import ModelFacts
     from agiraph.runtime.conversation import Conversation
     from agiraph.runtime.desk import Desk
@@ -61,11 +62,17 @@ class Asker:
         self._parking = parking
         self._failures = 0
 
-    async def ask(self, spender: Spender) -> tuple[Answer, float | None] | None:
+    async def ask(
+        self, spender: Spender, instead: UserLine | None = None
+    ) -> tuple[Answer, float | None] | None:
         """One answer and what it cost.
 
         None when it must begin anew: it was held, or another model of its chain is to
         be asked.
+
+        Args:
+            spender: who pays.
+            instead: what is sent in the place of the conversation.
 
         Raises:
             ProviderFault: the request itself was refused, or does not fit.
@@ -73,14 +80,15 @@ class Asker:
         prefix = self._talk.prefix
         if prefix is None:
             raise LookupError("a conversation is asked before its session is open")
+        lines = tuple(self._talk.lines) if instead is None else (instead,)
         facts = self._desk.world.models.facts(prefix.model)
         keys = purses.keys(self._desk, spender.node)
-        allowed = self._reserve(spender, facts, keys)
+        allowed = self._reserve(spender, facts, keys, instead)
         if isinstance(allowed, Refused):
             await self._over_budget(spender, allowed)
             return None
         await overspent.withdraw(self._desk, spender.node)
-        answered = await self._settled(allowed, keys, facts)
+        answered = await self._settled(allowed, keys, facts, lines)
         if isinstance(answered, ProviderFault):
             if not self._moves_on(spender, prefix.model, answered):
                 await self._faulted(spender, answered)
@@ -97,12 +105,16 @@ class Asker:
         return answered
 
     async def _settled(
-        self, allowed: Allowed, keys: list[str], facts: ModelFacts
+        self,
+        allowed: Allowed,
+        keys: list[str],
+        facts: ModelFacts,
+        lines: tuple[Spoken, ...],
     ) -> tuple[Answer, float | None] | ProviderFault:
         """Call, and book the truth before any waiting: what is held back is missed."""
         usage, cost = Usage(), None
         try:
-            answer = await self._call(allowed)
+            answer = await self._call(allowed, lines)
             usage, cost = answer.usage, _cost(answer, facts)
         except ProviderFault as fault:
             return fault
@@ -110,7 +122,7 @@ class Asker:
             self._settle(keys, allowed, usage, cost)
         return answer, cost
 
-    async def _call(self, allowed: Allowed) -> Answer:
+    async def _call(self, allowed: Allowed, lines: tuple[Spoken, ...]) -> Answer:
         desk, prefix = self._desk, self._talk.prefix
         if prefix is None:
             raise LookupError("a conversation is asked before its session is open")
@@ -118,7 +130,7 @@ class Asker:
         return await provider.ask(
             Request(
                 prefix=prefix,
-                lines=tuple(self._talk.lines),
+                lines=lines,
                 max_tokens=allowed.max_tokens,
                 options=desk.settings.options,
                 key=f"{desk.agent}/{prefix.node or 'coordinator'}/{prefix.session}",
@@ -128,19 +140,25 @@ class Asker:
     # --- money
 
     def _reserve(
-        self, spender: Spender, facts: ModelFacts, keys: list[str]
+        self,
+        spender: Spender,
+        facts: ModelFacts,
+        keys: list[str],
+        instead: UserLine | None = None,
     ) -> Allowed | Refused:
-        desk = self._desk
+        desk, talk = self._desk, self._talk
         over = None if spender.aside else purses.over(desk)
         if over is not None:
             return over
-        wanted = desk.settings.options.get("max_tokens")
-        answer = wanted if isinstance(wanted, int) else ANSWER_TOKENS
+        sent, size = talk.bytes, talk.size
+        if instead is not None:
+            sent = talk.prefix_bytes + len(instead.content.encode("utf-8", "replace"))
+            size = sent // BYTES_PER_TOKEN
         return desk.world.ledger.reserve(
             purses.purses(desk, None if spender.aside else spender.node),
             keys,
-            request_bytes=self._talk.bytes,
-            answer=min(answer, facts.longest or answer),
+            request_bytes=sent,
+            answer=window_of(self._desk, talk).room(size),
             price=facts.price,
         )
 

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from agiraph.core.brief import same_prefix
 from agiraph.core.codec import line_from_json, line_to_json
-from agiraph.core.limits import LOG_BYTES
+from agiraph.core.compaction import asked_by, turns
+from agiraph.core.limits import BYTES_PER_TOKEN, LOG_BYTES
 from agiraph.core.loglines import BadLine, records
 from agiraph.errors import Damaged, NotThere, YourError
 from agiraph.model.conversation import (
@@ -21,8 +22,10 @@ from agiraph.model.conversation import (
 from agiraph.model.names import HUMAN
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import PurePosixPath
 
+    from agiraph.core.compaction import Asked
     from agiraph.model.conversation import Answer, Line, Spoken
     from agiraph.model.tool import ToolCall
     from agiraph.runtime.world import World
@@ -41,8 +44,11 @@ class Conversation:
         self._path = path
         self.prefix: SystemLine | None = None
         self.lines: list[Spoken] = []
-        self.delivered: set[str] = set()
-        self.bytes = 0
+        self.delivered: dict[str, None] = {}  # in order
+        self.bytes = self.prefix_bytes = 0
+        self.asked: Asked | None = None  # on the way to a new session
+        self._reported = 0
+        self._since = 0
         self._past: dict[str, _Past] = {}
 
     def load(self) -> None:
@@ -70,8 +76,7 @@ class Conversation:
 
         In this order: a flush that fails or is cancelled leaves the line in the file.
         """
-        text = json.dumps(line_to_json(line), ensure_ascii=False, separators=(",", ":"))
-        data = text.encode("utf-8", "surrogatepass") + b"\n"
+        data = _encoded(line)
         await self._world.append(self._path, data, flush=False)
         self._take(line, len(data))
         if flush:
@@ -87,8 +92,24 @@ class Conversation:
             return
         self.lines.append(line)
         self.bytes += size
-        if isinstance(line, UserLine | ToolLine):
-            self.delivered.update(line.ids)
+        if isinstance(line, AssistantLine):
+            self._answered(line, size)
+            return
+        self._since += size
+        self.delivered.update(dict.fromkeys(line.ids))
+        self.asked = asked_by(line, self.session) or self.asked
+
+    def _answered(self, line: AssistantLine, size: int) -> None:
+        """Note what the service says of the size; where it is silent, bytes count."""
+        self._reported = line.usage.context or self._reported
+        self._since = 0 if line.usage.context else self._since + size
+        if self.asked is not None and self.asked.answer is None:
+            self.asked = replace(self.asked, answer=line)
+
+    @property
+    def size(self) -> int:
+        """The conversation in tokens: as last reported, and what came since."""
+        return self._reported + self._since // BYTES_PER_TOKEN
 
     def _open(self, line: SystemLine, size: int) -> None:
         """A session begins, with nothing or with what it carries on."""
@@ -102,7 +123,8 @@ class Conversation:
             on = self._past.pop(line.node, on)
         as_it_was = not line.carries and on.prefix and same_prefix(on.prefix, line)
         self.lines = on.lines if as_it_was else [_canonical(old) for old in on.lines]
-        self.prefix, self.bytes = line, size + on.bytes
+        self.prefix, self.bytes, self.prefix_bytes = line, size + on.bytes, size
+        self._reported, self._since, self.asked = 0, self.bytes, None
 
     def has_past(self, node: str) -> bool:
         """Whether a node has an earlier session here, which may be resumed."""
@@ -143,9 +165,24 @@ class Conversation:
             line.content
             for line in self.lines
             if isinstance(line, UserLine)
-            and line.kind is Kind.MAIL
+            and line.kind in (Kind.MAIL, Kind.OPENING)
             and line.sender == HUMAN
         )
+
+    async def close_calls(self, words: str) -> None:
+        """Give the last answer's open calls these words as their results."""
+        calls, done = self.open_calls()
+        for index, call in enumerate(calls[done:], done):
+            line = ToolLine(
+                self._world.stamp(),
+                self.turn,
+                index,
+                call.id,
+                call.name,
+                words,
+                error=True,
+            )
+            await self.append(line, flush=False)
 
     def is_cut_off(self) -> bool:
         """Whether the file ends in an answer with a call that has no result.
@@ -177,14 +214,64 @@ class Conversation:
         )
 
     def turns_since(self, mark: str) -> int:
-        """How many model calls followed the user line that carries an id."""
-        count = 0
-        for line in reversed(self.lines):
-            if isinstance(line, AssistantLine):
-                count += 1
-            elif isinstance(line, UserLine) and mark in line.ids:
-                break
-        return count
+        """How many turns followed the user line that carries an id."""
+        since = 0
+        for at, line in enumerate(self.lines):
+            if isinstance(line, UserLine) and mark in line.ids:
+                since = at
+        before = 0
+        if since == 0 and self.prefix and mark in self.delivered:
+            before = self.prefix.turns
+        return before + turns(self.lines[since:])
+
+    # --- putting away
+
+    async def archive(self) -> str:
+        """Keep this node's sessions, or all, in `conversations/`; the file's name.
+
+        The same again finds it there already.
+        """
+        gone = b"".join(raw for raw, away in self._raw() if away)
+        folder, stem = self._path.parent / "conversations", f"{self.session:04d}"
+        name, number = f"{stem}.jsonl", 1
+        while not await self._kept(folder / name, gone):
+            number += 1
+            name = f"{stem}-{number}.jsonl"
+        return name
+
+    async def _kept(self, path: PurePosixPath, data: bytes) -> bool:
+        world = self._world
+        if await world.durably(lambda: world.pen.create(path, data)):
+            return True
+        return world.reader.read(path, limit=LOG_BYTES) == data
+
+    def _raw(self) -> list[tuple[bytes, bool]]:
+        """Each line as it stands, and whether it is of what is put away now."""
+        data = self._world.reader.read(self._path, limit=LOG_BYTES)
+        node = self.prefix.node if self.prefix else None
+        found, away = [], True
+        for raw in data.split(b"\n"):
+            if raw.strip():
+                said = _role_of(raw)
+                if said.get("role") == "system":
+                    away = said.get("node") == node
+                found.append((raw + b"\n", away))
+        return found
+
+    async def begin_anew(self, opening: Sequence[Line]) -> None:
+        """Put these lines in the place of what was archived, in one step.
+
+        Sessions of other nodes stay, since they may be resumed.
+        """
+        kept = b"".join(raw for raw, away in self._raw() if not away)
+        data = [_encoded(line) for line in opening]
+        whole = kept + b"".join(data)
+        await self._world.durably(lambda: self._world.pen.write(self._path, whole))
+        node = self.prefix.node if self.prefix else None
+        for line, raw in zip(opening, data, strict=True):
+            self._take(line, len(raw))
+        if node is not None:
+            self._past.pop(node, None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,20 +281,6 @@ class _Past:
     prefix: SystemLine | None
     lines: list[Spoken]
     bytes: int
-
-
-def _role_of(text: bytes) -> dict[str, Any]:
-    try:
-        found = json.loads(text)
-    except ValueError:
-        return {}
-    return found if isinstance(found, dict) else {}
-
-
-def _canonical(line: Spoken) -> Spoken:
-    if isinstance(line, AssistantLine):
-        return replace(line, own={})
-    return line
 
 
 def as_line(talk: Conversation, answer: Answer, stamp: str) -> AssistantLine:
@@ -222,3 +295,22 @@ def as_line(talk: Conversation, answer: Answer, stamp: str) -> AssistantLine:
         usage=answer.usage,
         own=answer.own,
     )
+
+
+def _encoded(line: Line) -> bytes:
+    text = json.dumps(line_to_json(line), ensure_ascii=False, separators=(",", ":"))
+    return text.encode("utf-8", "surrogatepass") + b"\n"
+
+
+def _role_of(text: bytes) -> dict[str, Any]:
+    try:
+        found = json.loads(text)
+    except ValueError:
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def _canonical(line: Spoken) -> Spoken:
+    if isinstance(line, AssistantLine):
+        return replace(line, own={})
+    return line

@@ -9,33 +9,30 @@ from typing import TYPE_CHECKING
 from agiraph import prompts
 from agiraph.core import board, moves
 from agiraph.core import turn as rules
-from agiraph.core.brief import (
-    RunBrief,
-    mail_text,
-    notice,
-    run_brief,
-    same_prefix,
-)
+from agiraph.core.brief import mail_text, notice, same_prefix
 from agiraph.core.limits import GATHER_SECONDS
+from agiraph.core.owed import owes_reply
 from agiraph.model.agent import Mode
 from agiraph.model.conversation import (
-    AssistantLine,
     Kind,
     ToolLine,
     UserLine,
 )
 from agiraph.model.event import EventType
 from agiraph.model.message import Question, QuestionKind
-from agiraph.model.names import COORDINATOR, HUMAN
+from agiraph.model.names import COORDINATOR
 from agiraph.model.run import RunState
 from agiraph.ports import Seat
 from agiraph.runtime import chains, questions, runs
 from agiraph.runtime.asker import Asker, Spender
+from agiraph.runtime.bearings import brief_of_run, of_coordinator
+from agiraph.runtime.compaction import NOTE_TOOLS
 from agiraph.runtime.loop import Loop
 from agiraph.runtime.mail import from_a_person
 from agiraph.runtime.material import Material, note_memory
 from agiraph.runtime.news import goal_id
 from agiraph.runtime.prefixes import for_coordinator
+from agiraph.runtime.role import Notes
 
 OPENS_A_RUN = frozenset(
     {"create_work_node", "spawn_worker", "write_file", "edit_file", "bash"}
@@ -45,11 +42,13 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Mapping
     from pathlib import PurePosixPath
 
-    from agiraph.model.conversation import Answer
+    from agiraph.core.compaction import Shares
+    from agiraph.model.conversation import Answer, SystemLine
     from agiraph.model.node import NodeState
     from agiraph.model.tool import ToolResult
     from agiraph.model.usage import Usage
     from agiraph.ports import Tool
+    from agiraph.runtime.bearings import Bearings
     from agiraph.runtime.conversation import Conversation
     from agiraph.runtime.desk import Desk
     from agiraph.runtime.news import News
@@ -249,13 +248,35 @@ class Coordinator:
 
     # --- what it is told
 
-    async def take_in(self) -> None:
-        """Open a session where what is frozen changed; append what has come."""
-        old, new = self._talk.prefix, for_coordinator(self._desk, self._talk)
+    def prefix(self) -> SystemLine:
+        """The frozen first line that a session would have now."""
+        return for_coordinator(self._desk, self._talk)
+
+    async def renew(self) -> None:
+        """Open a session where what is frozen has changed."""
+        old, new = self._talk.prefix, self.prefix()
         if old is None or not same_prefix(old, new):
             await self._talk.append(new, flush=False)
             chain = chains.chain_of(self._desk)
             await chains.tell(self._desk, self.where(), chain, old, new)
+
+    def turns_so_far(self) -> int:
+        """It is bound by money, not by turns."""
+        return 0
+
+    def bearings(self, shares: Shares) -> Bearings:
+        """What the tree says, for a rebuilt conversation."""
+        self._note_seen()
+        return of_coordinator(self._desk, self._material, shares)
+
+    @property
+    def notes(self) -> Notes:
+        """What it may do before its conversation is put away."""
+        day = self._desk.world.today()
+        return Notes(prompts.fill("notes_coordinator", day=day), NOTE_TOOLS)
+
+    async def take_in(self) -> None:
+        """Append what has come."""
         if self._desk.run_open:
             await self._brief()
         for line in await self._news.lines():
@@ -281,19 +302,7 @@ class Coordinator:
         if run is None or f"brief:{run.name}" in self._talk.delivered:
             return
         self._note_seen()
-        text = run_brief(
-            RunBrief(
-                date=desk.world.clock.now().strftime("%A %Y-%m-%d %H:%M %z"),
-                run=run.name,
-                goal=run.goal,
-                memory=self._material.memory(),
-                memory_index=self._material.memory_index(),
-                daily=self._material.daily_logs(),
-                inputs=self._material.inputs(),
-                models=desk.world.models.table(),
-                rules="",
-            )
-        )
+        text = brief_of_run(desk, self._material)
         ids = (f"brief:{run.name}", goal_id(run.name, 0, run.goal_hash))
         line = UserLine(desk.world.stamp(), text, Kind.BRIEF, "agiraph", ids)
         await self._talk.append(line, flush=True)
@@ -310,11 +319,11 @@ class Coordinator:
 
     # --- asking and resting
 
-    async def ask(self) -> Answer | None:
+    async def ask(self, instead: UserLine | None = None) -> Answer | None:
         """One model call."""
         desk = self._desk
         spender = Spender(COORDINATOR, self.where(), chains.chain_of(desk))
-        answer, cost = await self._asker.ask(spender) or (None, None)
+        answer, cost = await self._asker.ask(spender, instead) or (None, None)
         if answer is not None:
             desk.spend = desk.spend.plus(answer.usage, cost)
         return answer
@@ -323,7 +332,7 @@ class Coordinator:
         """An answer was paid for that nothing came of."""
         self._desk.spend = self._desk.spend.plus(usage, cost, turns=0)
 
-    async def said(self, answer: Answer) -> None:
+    async def said(self, answer: Answer, *, counts: bool = True) -> None:
         """Nothing more: text without a call is handed on when it rests."""
 
     async def rest(self, text: str) -> rules.Woken | rules.Idle | None:
@@ -366,24 +375,10 @@ class Coordinator:
 
     async def _reply(self) -> None:
         """Hand the last text to the person, if a person has written before it."""
-        lines = self._talk.lines
-        if not lines or not isinstance(lines[-1], AssistantLine):
-            return
-        last = lines[-1]
-        if last.tool_calls or not last.content.strip() or not self._owes():
-            return
-        mark = f"reply:{self._talk.session}.{last.turn}"
-        await self._desk.mail.to_outbox(self._desk.agent, last.content, mark)
-
-    def _owes(self) -> bool:
-        for line in reversed(self._talk.lines[:-1]):
-            if isinstance(line, AssistantLine) and not line.tool_calls:
-                return False
-            if isinstance(line, UserLine) and line.sender == HUMAN:
-                return True
-            if isinstance(line, ToolLine) and any(map(from_a_person, line.ids)):
-                return True
-        return False
+        talk, desk = self._talk, self._desk
+        if owes_reply(talk.lines, from_a_person):
+            mark = f"reply:{talk.session}.{talk.turn}"
+            await desk.mail.to_outbox(desk.agent, talk.lines[-1].content, mark)
 
     def nudge(self, nudge: rules.Nudge, count: int) -> str:
         """What a reminder says: each open node and why it does not go on."""

@@ -116,6 +116,7 @@ class Desk:
         self.spend = Spend()
         self.tally = Tally()
         self._board = ""
+        self.narrow: dict[str, int] = {}  # windows smaller than they were taken for
 
     def changed(self) -> None:
         """What is in force has changed: whoever is held, or failed, tries again."""

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import replace
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from agiraph import prompts
 from agiraph.core import turn as rules
 from agiraph.core.brief import notice
-from agiraph.core.excerpt import excerpt
-from agiraph.core.limits import CRASHES, RESULT_SHOWN
+from agiraph.core.limits import CRASHES
 from agiraph.core.narration import about
-from agiraph.core.scopes import reading
 from agiraph.errors import AgiraphError, NotThere, StepCrashed, ToolRefused
 from agiraph.model.conversation import (
     AssistantLine,
@@ -24,79 +21,23 @@ from agiraph.model.conversation import (
 from agiraph.model.event import EventType
 from agiraph.model.tool import Effect, ToolResult
 from agiraph.runtime import approvals, questions
+from agiraph.runtime.compaction import Compaction
 from agiraph.runtime.conversation import ENDINGS, as_line
+from agiraph.runtime.outputs import bounded
 from agiraph.runtime.records import preview
 from agiraph.tools.registry import check_arguments, spec_named
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from contextlib import AbstractAsyncContextManager
-    from pathlib import PurePosixPath
-
     from agiraph.model.conversation import Answer
     from agiraph.model.json import JsonObject
-    from agiraph.model.node import NodeState
     from agiraph.model.tool import ToolCall
     from agiraph.ports import Intent, Seat, Tool
     from agiraph.runtime.conversation import Conversation
     from agiraph.runtime.desk import Desk
-    from agiraph.runtime.records import Where
+    from agiraph.runtime.role import Role
 
 
 LONG_WAITS = frozenset({"wait", "ask_human"})  # a daemon may well die meanwhile
-
-
-class Role(Protocol):
-    """What differs between the coordinator and a worker."""
-
-    name: str
-    tools: Mapping[str, Tool]
-    log: PurePosixPath | None
-
-    def seat(self, step: str) -> Seat:
-        """Who calls a tool."""
-
-    async def before(self, tool: str) -> None:
-        """Before a tool is prepared: open a run where it needs one."""
-
-    async def after(self, tool: str, result: ToolResult) -> None:
-        """After a tool has returned: note what only the role can know."""
-
-    def where(self) -> Where:
-        """What the records are about."""
-
-    def loop_name(self) -> str:
-        """The first part of the ids of its steps."""
-
-    async def ready(self) -> None:
-        """Before a call or a tool: wait while nothing may start; take a place."""
-
-    async def take_in(self) -> None:
-        """Before a model call: append what has come, open a session where needed."""
-
-    def urgent(self) -> bool:
-        """Whether something has come that goes ahead of the calls left."""
-
-    def called(self) -> bool:
-        """Whether something has come that the model should hear of while it waits."""
-
-    def parked(self, state: NodeState, words: str) -> AbstractAsyncContextManager[None]:
-        """Parked inside a call for as long as the context lasts."""
-
-    async def ask(self) -> Answer | None:
-        """One model call, under budgets and limits; waits where it is held.
-
-        None when what is in force changed meanwhile: take in, then ask again.
-        """
-
-    async def said(self, answer: Answer) -> None:
-        """After an answer is recorded: what it cost, and whom its text is for."""
-
-    async def rest(self, text: str) -> rules.Woken | rules.Idle | None:
-        """The model ended its turn with text; None ends the loop quietly."""
-
-    def nudge(self, nudge: rules.Nudge, count: int) -> str:
-        """The words for a reminder."""
 
 
 class Loop:
@@ -108,6 +49,7 @@ class Loop:
         self._talk = conversation
         self._role = role
         self._cut: ToolResult | None = None
+        self._compaction = Compaction(desk, conversation, role)
 
     async def run(self, *, turns: int = 0, max_turns: int | None = None) -> rules.End:
         """Go on from where the conversation stands, until the end.
@@ -145,10 +87,12 @@ class Loop:
     ) -> tuple[rules.Turn, rules.Deed]:
         """Where the conversation stands, as the turn's first deed."""
         last = self._talk.lines[-1] if self._talk.lines else None
-        if isinstance(last, AssistantLine):
+        aside = self._compaction.under_way
+        if isinstance(last, AssistantLine) and (last.tool_calls or not aside):
             # It was recorded, and nothing after it: it is said now.
-            said = rules.Said(last.content, last.tool_calls, last.stop)
-            turn = rules.Turn(max_turns=max_turns, turns=max(turns - 1, 0))
+            said = rules.Said(last.content, last.tool_calls, last.stop, not aside)
+            before = turns if aside else max(turns - 1, 0)
+            turn = rules.Turn(max_turns=max_turns, turns=before)
             return rules.step(turn, said)
         calls, done = self._talk.open_calls()
         turn = rules.Turn(max_turns=max_turns, calls=calls, next=done, turns=turns)
@@ -179,13 +123,25 @@ class Loop:
         answer = None
         while answer is None:
             await self._role.ready()
+            await self._role.renew()
+            self._desk.at[self._role.name] = self._step(None)
+            if self._compaction.under_way:
+                if said := await self._compaction.go_on():
+                    return said
+                continue
             await self._role.take_in()
             last = self._talk.lines[-1] if self._talk.lines else None
-            if isinstance(last, AssistantLine) and last.stop is not Stop.PAUSE:
-                return await self._role.rest("")  # nothing new to answer to
+            if isinstance(last, AssistantLine):
+                if last.stop is not Stop.PAUSE:
+                    return await self._role.rest("")  # nothing new to answer to
+            elif self._compaction.is_due:
+                await self._compaction.begin()
+                continue
             await self._talk.flush()
-            self._desk.at[self._role.name] = self._step(None)
-            answer = await self._role.ask()
+            answer = await self._compaction.asked()
+        return await self._said(answer)
+
+    async def _said(self, answer: Answer) -> rules.Said:
         line = as_line(self._talk, answer, self._desk.world.stamp())
         await self._talk.append(line, flush=True)
         await self._role.said(answer)
@@ -230,7 +186,8 @@ class Loop:
                 await self._talk.flush()
             raise
         await self._role.after(act.call.name, result)
-        result = await self._bounded(step, result)
+        seat = self._role.seat(step)
+        result = await bounded(self._desk, self._talk, seat, result)
         await self._record(act.index, act.call, result)
         await records.event(
             EventType.TOOL_RESULT,
@@ -253,6 +210,8 @@ class Loop:
             tool = self._role.tools.get(call.name)
             specs = self._talk.prefix.tools if self._talk.prefix else ()
             arguments = check_arguments(spec_named(call.name, specs), call)
+            if words := self._compaction.refusal(call.name):
+                raise ToolRefused(words)
             if tool is None:
                 raise ToolRefused(f"{call.name} is not there yet; do without it")
             return await self._perform(step, tool, arguments)
@@ -329,17 +288,6 @@ class Loop:
         if tool.spec.name in ENDINGS and run is not None:
             return known.get("run") == run.name
         return known.get("run") == seat.run
-
-    async def _bounded(self, step: str, result: ToolResult) -> ToolResult:
-        """A result that fits into the context; the whole of a larger one is kept."""
-        text = result.content
-        if len(text) <= RESULT_SHOWN:
-            return result
-        place = reading(f"outputs/{step.replace('/', '-')}.txt", self._role.seat(step))
-        world, data = self._desk.world, text.encode("utf-8", "replace")
-        await world.durably(lambda: world.pen.write(place.path, data))
-        shown = excerpt(text, kept=place.shown, most=RESULT_SHOWN)
-        return replace(result, content=shown)
 
     async def _guarded(self, tool: Tool, intent: Intent, seat: Seat) -> ToolResult:
         durably = self._desk.world.durably

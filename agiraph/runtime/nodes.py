@@ -241,17 +241,25 @@ def room_for_refs(desk: Desk, model: str) -> int:
     return max((window - ANSWER_TOKENS) * BYTES_PER_TOKEN - AROUND_REFS, 0)
 
 
-def brief_for(desk: Desk, node: Node, staff: Staff, *, room: int | None) -> str:
+def brief_for(
+    desk: Desk,
+    node: Node,
+    staff: Staff,
+    *,
+    room: int | None = None,
+    inlined: int = INLINED_REFS,
+) -> str:
     """The text that opens a node for its worker.
 
     Args:
         room: bytes of refs that fit into the one call of a node without tools; None
             for a node with tools, which can read on.
+        inlined: bytes of refs that are shown whole to a node with tools.
 
     Raises:
         YourError: a node without tools has refs that it cannot be shown.
     """
-    single, most = room is not None, INLINED_REFS if room is None else room
+    single, most = room is not None, inlined if room is None else room
     material = Material(desk.world.reader, desk.home)
     folder = desk.worker_folder(staff.name)
     refs = material.listed(material.refs(node.spec, desk.run_folder()), most=most)

@@ -38,6 +38,7 @@ def for_coordinator(desk: Desk, talk: Conversation) -> SystemLine:
         tools=specs,
         why=_changes(talk.prefix, model, content),
         carries=bool(talk.lines),
+        compacted=talk.prefix.compacted if talk.prefix else 0,
     )
 
 
@@ -59,7 +60,7 @@ def for_worker(
         f"{identity.text}",
     )
     model = chosen(desk, chain_of(desk, identity), loop_of(desk, node))
-    carries = talk.prefix is not None and talk.prefix.node == node
+    old = talk.prefix if talk.prefix and talk.prefix.node == node else None
     return SystemLine(
         ts=desk.world.stamp(),
         session=talk.session + 1,
@@ -67,8 +68,10 @@ def for_worker(
         content=content,
         tools=specs,
         node=node,
-        why=_changes(talk.prefix, model, content) if carries else "start",
-        carries=carries,
+        why=_changes(old, model, content),
+        carries=old is not None,
+        compacted=old.compacted if old else 0,
+        turns=old.turns if old else 0,
     )
 
 

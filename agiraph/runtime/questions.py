@@ -8,10 +8,12 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from agiraph.core.approval import Verdict, verdict
+from agiraph.core.brief import notice
 from agiraph.core.codec import read_question, write_question
 from agiraph.core.codec.report import Good
 from agiraph.core.limits import GOAL_BYTES, QUESTIONS_CLOSE_AFTER
 from agiraph.errors import AgiraphError, NotThere
+from agiraph.model.conversation import Kind, UserLine
 from agiraph.model.event import EventType
 from agiraph.model.message import Question, QuestionKind
 from agiraph.model.names import COORDINATOR
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection
     from pathlib import PurePosixPath
 
+    from agiraph.runtime.conversation import Conversation
     from agiraph.runtime.desk import Desk
 
 
@@ -278,3 +281,15 @@ def _load_one(desk: Desk, number: int) -> None:
     else:
         # An answer in the file counts once it has settled; the look will tell.
         desk.questions[number] = replace(question, answer="")
+
+
+async def take_in(desk: Desk, name: str, talk: Conversation) -> None:
+    """Tell a worker the answers to what it had asked, and did not wait for."""
+    for question in untold(desk, name):
+        ident = answer_id(question)
+        if ident not in talk.delivered:
+            words = notice(answer_words(question))
+            stamp = desk.world.stamp()
+            line = UserLine(stamp, words, Kind.NOTICE, "agiraph", (ident,))
+            await talk.append(line, flush=True)
+    await told(desk, talk.delivered)

@@ -9,30 +9,35 @@ from typing import TYPE_CHECKING
 from agiraph import prompts
 from agiraph.core import turn as rules
 from agiraph.core.brief import diff_text, mail_text, notice, same_prefix
-from agiraph.core.limits import COUNTERS_EVERY
-from agiraph.model.conversation import Kind, SystemLine, ToolLine, UserLine
+from agiraph.core.limits import COUNTERS_EVERY, INLINED_REFS
+from agiraph.model.conversation import Kind, SystemLine, UserLine
 from agiraph.model.event import EventType
 from agiraph.model.node import NodeState
 from agiraph.model.worker import WorkerState
 from agiraph.ports import Seat
 from agiraph.runtime import chains, questions
 from agiraph.runtime.asker import Asker, Spender
+from agiraph.runtime.bearings import of_worker
+from agiraph.runtime.compaction import HAND_OFF_TOOLS, NOTE_TOOLS
 from agiraph.runtime.loop import Loop
 from agiraph.runtime.material import note_memory
 from agiraph.runtime.nodes import brief_for, room_for_refs
 from agiraph.runtime.prefixes import for_worker
 from agiraph.runtime.reflection import look_back
+from agiraph.runtime.role import Notes
 from agiraph.runtime.shift import Shift
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Mapping
     from pathlib import PurePosixPath
 
+    from agiraph.core.compaction import Shares
     from agiraph.model.conversation import Answer
     from agiraph.model.node import Node
     from agiraph.model.tool import ToolResult
     from agiraph.model.usage import Usage
     from agiraph.ports import Tool
+    from agiraph.runtime.bearings import Bearings
     from agiraph.runtime.conversation import Conversation
     from agiraph.runtime.desk import Desk, Staff
     from agiraph.runtime.records import Where
@@ -193,6 +198,23 @@ class Worker:
         who = self._staff.identity
         return for_worker(self._desk, self._talk, who, self._node, single=self.single)
 
+    def turns_so_far(self) -> int:
+        """The turns of this assignment."""
+        return self._talk.turns_since(self.mark)
+
+    @property
+    def notes(self) -> Notes | None:
+        """What it may do before its conversation is put away; one answer is not."""
+        if self.single:
+            return None
+        return Notes(prompts.words("notes_worker"), NOTE_TOOLS | HAND_OFF_TOOLS)
+
+    def bearings(self, shares: Shares) -> Bearings:
+        """What the tree says, for a rebuilt conversation."""
+        refs = min(shares.brief // 2, INLINED_REFS)
+        brief = brief_for(self._desk, self.node, self._staff, inlined=refs)
+        return of_worker(self._desk, self.node, brief, shares)
+
     async def _open(self) -> None:
         """Open this node's session, or go on with it where it was left."""
         desk, talk = self._desk, self._talk
@@ -202,10 +224,10 @@ class Worker:
         status = self.node.status
         again = status.attempt > 1 and status.shown != ""  # empty: it starts afresh
         if again and await self._resumed():
-            await self._settle_open()
+            await talk.close_calls(prompts.words("interrupted"))
             text = notice("[your node was assigned to you again; go on where you were]")
         else:
-            prefix = replace(self.prefix(), carries=False)
+            prefix = replace(self.prefix(), carries=False, compacted=0, turns=0)
             await talk.append(prefix, flush=False)
             await self._tell_model(None, prefix)
             await self._note_shown()
@@ -224,7 +246,7 @@ class Worker:
         """Go on with this node's own session, if the worker has one."""
         talk = self._talk
         if talk.prefix is not None and talk.prefix.node == self._node:
-            await self._renew()
+            await self.renew()
             return True
         if not talk.has_past(self._node):
             return False
@@ -233,7 +255,7 @@ class Worker:
         await self._tell_model(None, line)
         return True
 
-    async def _renew(self) -> None:
+    async def renew(self) -> None:
         """A new session with what was said so far, where what is frozen has changed."""
         old, new = self._talk.prefix, self.prefix()
         if old is not None and not same_prefix(old, new):
@@ -247,25 +269,9 @@ class Worker:
     def _chain(self) -> tuple[str, ...]:
         return chains.chain_of(self._desk, self._staff.identity)
 
-    async def _settle_open(self) -> None:
-        """Give results to calls that a restart cut off after their effect was there."""
-        calls, done = self._talk.open_calls()
-        for index, call in enumerate(calls[done:], done):
-            line = ToolLine(
-                self._desk.world.stamp(),
-                self._talk.turn,
-                index,
-                call.id,
-                call.name,
-                prompts.words("interrupted"),
-                error=True,
-            )
-            await self._talk.append(line, flush=False)
-
     async def take_in(self) -> None:
         """Append a changed spec and what has come by mail."""
         desk, talk = self._desk, self._talk
-        await self._renew()
         node = self.node
         if node.status.shown != node.digest:
             old = desk.shown.get(self._node, "")
@@ -274,27 +280,13 @@ class Worker:
             line = UserLine(desk.world.stamp(), text, Kind.NOTICE, "agiraph")
             await talk.append(line, flush=True)
             await self._note_shown()
-        await self._take_answers()
+        await questions.take_in(desk, self.name, talk)
         mail = desk.mail.waiting(self.name, talk.delivered)
         for message in mail:
             await self._deliver(message.id, message.sender, message.text)
         if mail:
             await talk.flush()
             await desk.mail.taken(self.name, [each.id for each in mail])
-
-    async def _take_answers(self) -> None:
-        """Answers to what it had asked, and did not wait for."""
-        desk, talk = self._desk, self._talk
-        for question in questions.untold(desk, self.name):
-            text, ident = (
-                questions.answer_words(question),
-                questions.answer_id(question),
-            )
-            if ident not in talk.delivered:
-                stamp = desk.world.stamp()
-                line = UserLine(stamp, notice(text), Kind.NOTICE, "agiraph", (ident,))
-                await talk.append(line, flush=True)
-        await questions.told(desk, talk.delivered)
 
     async def _note_shown(self) -> None:
         """Record which version of the spec its worker knows."""
@@ -325,10 +317,10 @@ class Worker:
 
     # --- asking and resting
 
-    async def ask(self) -> Answer | None:
+    async def ask(self, instead: UserLine | None = None) -> Answer | None:
         """One model call, on the node's account."""
         answered = await self._asker.ask(
-            Spender(self.name, self.where(), self._chain, self._node)
+            Spender(self.name, self.where(), self._chain, self._node), instead
         )
         if answered is None:
             return None
@@ -357,9 +349,9 @@ class Worker:
         """An answer was paid for that nothing came of."""
         await self._booked(usage, cost, turns=0)
 
-    async def said(self, answer: Answer) -> None:
+    async def said(self, answer: Answer, *, counts: bool = True) -> None:
         """Count it, now that it is recorded: what was paid is on record too."""
-        await self._booked(answer.usage, self._cost, turns=1)
+        await self._booked(answer.usage, self._cost, turns=int(counts))
 
     async def rest(self, text: str) -> rules.Woken | rules.Idle | None:
         """Text without a call ends a single inference; others are told to publish."""

@@ -270,6 +270,8 @@ LINES = [
     ToolLine("t", 3, 0, "c1", "bash", "out", error=True),
     ToolLine("t", 3, 1, "c2", "check_messages", "hi", ids=("_inbox.md#1",)),
     SystemLine("t", 2, "a/b", "rules", (), why="the model changed", carries=True),
+    SystemLine("t", 3, "a/b", "rules", (), node="n", compacted=2, turns=7),
+    UserLine("t", "# Run 1", Kind.OPENING, "agiraph", ("brief:1",)),
 ]
 
 

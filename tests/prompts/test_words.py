@@ -19,6 +19,10 @@ PLACES = {
     "calls_by_text": {"tools"},
     "nudge_worker": {"count"},
     "nudge_coordinator": {"why"},
+    "notes_coordinator": {"day"},
+    "summarise": {"headings", "most"},
+    "summarise_again": {"why"},
+    "opened": {"file"},
 }
 
 

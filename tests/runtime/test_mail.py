@@ -51,6 +51,7 @@ async def test_what_a_worker_has_read_is_not_read_again_by_anyone_after_a_restar
         a.model.says("n", publish())
         await a.until(lambda: a.state("n") == "completed")
         await a.until(lambda: "[node n completed" in a.told())
+        await a.asked(COORDINATOR, 4)
 
         await a.restart()
         await a.asked(COORDINATOR, 5)

@@ -26,6 +26,7 @@ import yaml
 
 from agiraph.clock import SystemClock
 from agiraph.core import board
+from agiraph.errors import Fault, ProviderFault
 from agiraph.model.conversation import Answer, Stop, ToolLine, UserLine
 from agiraph.model.layout import Home
 from agiraph.model.names import COORDINATOR
@@ -51,7 +52,6 @@ if TYPE_CHECKING:
     from datetime import datetime
     from pathlib import Path
 
-    from agiraph.errors import ProviderFault
     from agiraph.model.agent import AgentState
     from agiraph.model.conversation import Request
     from agiraph.model.event import Event
@@ -92,6 +92,13 @@ def node(name: str, /, **more: Any) -> Said:
     return call("create_work_node", id=name, **{"task": f"Do {name}.", **more})
 
 
+def size_of(request: Request) -> int:
+    """A request in tokens, as a service may count them."""
+    tools = json.dumps([spec.parameters for spec in request.prefix.tools])
+    texts = [request.prefix.content, tools, *(line.content for line in request.lines)]
+    return sum(len(text.encode()) for text in texts) // 4
+
+
 class LedModel:
     """The ports `Models` and `Provider`: says what the test has given it to say."""
 
@@ -100,6 +107,9 @@ class LedModel:
         self._given: dict[str, list[Said]] = defaultdict(list)
         self._wake = asyncio.Event()
         self.window = 128_000
+        self.waits: set[str] = set()  # who is asked and has not been given an answer
+        self.measures = False  # whether usage says how large a request was
+        self.too_large: int | None = None  # a request of more tokens is refused
         self.price: Price | None = FREE
         self.usage = Usage(input=10, output=5)
         self.faults: dict[str, ProviderFault] = {}
@@ -107,6 +117,7 @@ class LedModel:
     def says(self, who: str, *answers: Said) -> None:
         """What a coordinator or a node says next."""
         self._given[who].extend(answers)
+        self.waits.discard(who)
         self._wake.set()
 
     def asked(self, who: str) -> int:
@@ -128,9 +139,13 @@ class LedModel:
         self.requests[who].append(request)
         if request.model in self.faults:
             raise self.faults[request.model]
+        if self.too_large is not None and size_of(request) > self.too_large:
+            raise ProviderFault(Fault.CONTEXT, "It does not fit.")
+        self.waits.add(who)
         while not self._given[who]:
             self._wake.clear()
             await self._wake.wait()
+        self.waits.discard(who)
         said = self._given[who].pop(0)
         count = self.asked(who)
         made = tuple(
@@ -138,7 +153,8 @@ class LedModel:
             for at, (name, arguments) in enumerate(said.calls)
         )
         stop = said.stop or (Stop.TOOLS if made else Stop.END)
-        return Answer(said.text, made, stop, self.usage, own={})
+        usage = Usage(input=size_of(request)) if self.measures else self.usage
+        return Answer(said.text, made, stop, usage, own={})
 
     async def close(self) -> None:
         pass

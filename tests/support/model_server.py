@@ -103,6 +103,7 @@ class ModelServer:
         thinking: whether answers carry thinking, bound to the conversation so far.
         new_sessions: whether a conversation may go on under another system prompt.
         latency: seconds before every answer.
+        window: tokens of request and longest answer together; None has no end.
         models: names that GET /v1/models lists.
 
     Attributes:
@@ -119,6 +120,7 @@ class ModelServer:
         thinking: bool = True,
         new_sessions: bool = False,
         latency: float = 0.0,
+        window: int | None = None,
         models: tuple[str, ...] = ("test-model",),
     ) -> None:
         self.script = script
@@ -126,6 +128,7 @@ class ModelServer:
         self.thinking = thinking
         self.new_sessions = new_sessions
         self.latency = latency
+        self.window = window
         self.models = models
         self.requests: list[Asked] = []
         self.refusals: list[str] = []
@@ -287,6 +290,7 @@ class ModelServer:
         try:
             check(asked, signed=self._signed)
             self._check_growth(asked)
+            self._check_size(asked)
         except Refused as why:
             kind = "INVALID_ARGUMENT" if asked.wire == "gemini" else ""
             return Failure(400, kind or "invalid_request_error", str(why))
@@ -302,6 +306,14 @@ class ModelServer:
         if asked.wire == "messages" and "x-api-key" in asked.headers:
             return asked.headers["x-api-key"] == self.key
         return asked.headers.get("authorization") == f"Bearer {self.key}"
+
+    def _check_size(self, asked: Asked) -> None:
+        """Request and longest answer fit into the window together."""
+        longest = ("max_tokens", "max_completion_tokens", "max_output_tokens")
+        answer = next((int(asked.body[key]) for key in longest if key in asked.body), 0)
+        size = len(asked.raw) // _BYTES_A_TOKEN + answer
+        if self.window is not None and size > self.window:
+            raise Refused(f"prompt is too long: {size} tokens > {self.window} maximum")
 
     def _check_growth(self, asked: Asked) -> None:
         """An answer stands only behind exactly what it was given to."""

@@ -123,6 +123,10 @@ def _system_to_json(line: SystemLine) -> JsonObject:
         said["carries"] = True
     if line.resumes:
         said["resumes"] = True
+    if line.compacted:
+        said["compacted"] = line.compacted
+    if line.turns:
+        said["turns"] = line.turns
     return said
 
 
@@ -186,6 +190,8 @@ def _system(found: JsonObject) -> SystemLine:
         why=_text(found, "why", ""),
         carries=found.get("carries") is True,
         resumes=found.get("resumes") is True,
+        compacted=_whole(found, "compacted", 0),
+        turns=_whole(found, "turns", 0),
     )
 
 

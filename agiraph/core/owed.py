@@ -1,0 +1,54 @@
+"""What has been told and not answered: to the model's caller, and to the person."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from agiraph.model.conversation import AssistantLine, Kind, ToolLine, UserLine
+from agiraph.model.names import HUMAN
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from agiraph.model.conversation import Spoken
+
+_TOLD: Final = (Kind.MAIL, Kind.NOTICE)
+
+
+def unanswered(
+    lines: Sequence[Spoken], by_a_person: Callable[[str], bool]
+) -> tuple[UserLine, ...]:
+    """What the model has not answered: the newest texts, and what a person is owed.
+
+    Args:
+        lines: of the session, without those of the compaction.
+        by_a_person: whether an id is that of a person's message.
+    """
+    owed: list[UserLine] = []
+    answered = False
+    for line in reversed(lines):
+        if isinstance(line, AssistantLine):
+            if not line.tool_calls:
+                break
+            answered = True
+        elif isinstance(line, ToolLine):
+            if any(map(by_a_person, line.ids)):
+                mail = UserLine(line.ts, line.content, Kind.MAIL, HUMAN, line.ids)
+                owed.append(mail)
+        elif line.kind in _TOLD and (not answered or line.sender == HUMAN):
+            owed.append(line)
+    return tuple(reversed(owed))
+
+
+def owes_reply(lines: Sequence[Spoken], by_a_person: Callable[[str], bool]) -> bool:
+    """Whether the last line is a text that a person has waited for.
+
+    Args:
+        lines: of the session.
+        by_a_person: whether an id is that of a person's message.
+    """
+    last = lines[-1] if lines else None
+    if not isinstance(last, AssistantLine) or last.tool_calls:
+        return False
+    owed = unanswered(lines[:-1], by_a_person)
+    return bool(last.content.strip()) and any(line.sender == HUMAN for line in owed)
