@@ -30,6 +30,7 @@ _NOT_SUPPORTED: Final = frozenset(
     {errno.EINVAL, errno.ENOSYS, errno.EPERM, errno.EOPNOTSUPP, errno.EMLINK}
 )
 _COMPARED: Final = 16 * 1024 * 1024
+_PIECE: Final = 1024 * 1024
 LEFTOVER: Final = re.compile(r"\..+\.agi-\d+-[0-9a-f]+\.tmp")
 
 
@@ -128,11 +129,29 @@ def replace(folder: int, name: str, data: bytes, shown: object) -> bool:
 
 def anew(folder: int, name: str, data: bytes, old: os.stat_result | None) -> None:
     """Put a whole file under a name, in place of what has it; even an equal one."""
+    _replace(folder, name, lambda fd: write_all(fd, data), old)
 
+
+def copy_anew(folder: int, name: str, fd: int) -> None:
+    """Put a copy of an open file under a name, however large it is."""
+    old = os.fstat(fd)
+
+    def copy(new: int) -> None:
+        offset = 0
+        while piece := os.pread(fd, min(_PIECE, old.st_size - offset), offset):
+            write_all(new, piece)
+            offset += len(piece)
+
+    _replace(folder, name, copy, old)
+
+
+def _replace(
+    folder: int, name: str, fill: Callable[[int], None], old: os.stat_result | None
+) -> None:
     def put(temporary: str) -> None:
         os.rename(temporary, name, src_dir_fd=folder, dst_dir_fd=folder)
 
-    _twice(lambda: _place(folder, name, data, like=old, put=put))
+    _twice(lambda: _place(folder, name, fill, like=old, put=put))
     sync(folder)
 
 
@@ -142,8 +161,11 @@ def create(folder: int, name: str, data: bytes) -> bool:
     def put(temporary: str) -> None:
         rename_new(folder, temporary, folder, name)
 
+    def fill(fd: int) -> None:
+        write_all(fd, data)
+
     try:
-        _twice(lambda: _place(folder, name, data, like=None, put=put))
+        _twice(lambda: _place(folder, name, fill, like=None, put=put))
     except FileExistsError:
         return False
     sync(folder)
@@ -187,7 +209,7 @@ def _rename_new_by_hand(folder: int, name: str, to_folder: int, to_name: str) ->
 def _place(
     folder: int,
     name: str,
-    data: bytes,
+    fill: Callable[[int], None],
     *,
     like: os.stat_result | None,
     put: Callable[[str], None],
@@ -196,7 +218,7 @@ def _place(
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
     fd = os.open(temporary, flags, 0o666, dir_fd=folder)
     try:
-        _fill(fd, data, like)
+        _fill(fd, fill, like)
         put(temporary)
     except BaseException:
         with suppress(OSError):
@@ -204,9 +226,9 @@ def _place(
         raise
 
 
-def _fill(fd: int, data: bytes, like: os.stat_result | None) -> None:
+def _fill(fd: int, fill: Callable[[int], None], like: os.stat_result | None) -> None:
     try:
-        write_all(fd, data)
+        fill(fd)
         if like is not None:
             _take_after(fd, like)
         sync(fd)

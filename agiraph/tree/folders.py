@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import threading
 from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -13,6 +14,7 @@ from agiraph.tree.disk import sync
 from agiraph.tree.faults import told
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import PurePosixPath
 
     from agiraph.tree.beneath import Beneath
@@ -27,31 +29,74 @@ class Place(NamedTuple):
     within: PurePosixPath | None = None
 
 
-def open_folder(
-    beneath: Beneath, path: PurePosixPath, *, within: PurePosixPath | None = None
-) -> tuple[int, list[Place]]:
-    """A folder held open, made where it is missing.
+class NewNames:
+    """Folders that got or lost a name which may not be on the disk yet.
 
-    Returns:
-        The descriptor, and the folders that got a new name in them: a name is safe
-        only when the folder that holds it has been brought onto the disk.
+    A name is safe only when the folder that holds it has been brought onto the disk.
+    What failed there stays noted, so that whoever tries again brings it along.
+    """
+
+    def __init__(self, beneath: Beneath) -> None:
+        self._beneath = beneath
+        self._noted: dict[Place, int] = {}
+        self._count = 0
+        self._lock = threading.Lock()
+
+    def note(self, place: Place) -> None:
+        """A name in a folder has changed just now."""
+        with self._lock:
+            self._count += 1
+            self._noted[place] = self._count
+
+    def bring(self, path: PurePosixPath) -> None:
+        """Bring onto the disk what is noted of a folder and of those above it.
+
+        The deepest first: of a move to further below, a power cut leaves the new name.
+
+        Raises:
+            DiskFault: the disk failed.
+        """
+        with self._lock:
+            noted = [
+                (place, count)
+                for place, count in self._noted.items()
+                if path == place.path or place.path in path.parents
+            ]
+        noted.sort(key=lambda each: -len(each[0].path.parts))
+        for place, count in noted:
+            sync_folder(self._beneath, place)
+            with self._lock:
+                if self._noted.get(place) == count:  # else there is a newer name
+                    del self._noted[place]
+
+
+def open_folder(
+    beneath: Beneath,
+    path: PurePosixPath,
+    *,
+    note: Callable[[Place], None],
+    within: PurePosixPath | None = None,
+) -> int:
+    """A folder held open, made where it is missing; its descriptor.
+
+    Args:
+        beneath, path, within: where.
+        note: is told of each folder that got a new name in it.
 
     Raises:
         NotThere: the first component, an agent's home, is gone.
         Outside, NotPlain, Full, ReadOnly, DiskFault: as they say.
     """
     try:
-        return beneath.open(path, FOLDER, within=within), []
+        return beneath.open(path, FOLDER, within=within)
     except NotThere:
         _refuse_gone_home(beneath, path)
-    changed: list[Place] = []
     for part in (*reversed(path.parents), path):
         if part.parts:
             inside = within is not None and part.parent.is_relative_to(within)
-            _make(
-                beneath, part, Place(part.parent, within if inside else None), changed
-            )
-    return beneath.open(path, FOLDER, within=within), changed
+            place = Place(part.parent, within if inside else None)
+            _make(beneath, part, place, note)
+    return beneath.open(path, FOLDER, within=within)
 
 
 def make_home(beneath: Beneath, agent: str, path: PurePosixPath) -> None:
@@ -93,7 +138,7 @@ def _refuse_gone_home(beneath: Beneath, path: PurePosixPath) -> None:
 
 
 def _make(
-    beneath: Beneath, path: PurePosixPath, parent: Place, changed: list[Place]
+    beneath: Beneath, path: PurePosixPath, parent: Place, note: Callable[[Place], None]
 ) -> None:
     with beneath.folder(parent.path, within=parent.within) as fd:
         try:
@@ -102,4 +147,4 @@ def _make(
             return
         except OSError as error:
             raise told(error, path, writing=True) from error
-    changed.append(parent)
+    note(parent)

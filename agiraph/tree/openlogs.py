@@ -13,8 +13,8 @@ from collections import OrderedDict
 from contextlib import suppress
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from agiraph.errors import NotPlain, NotThere
-from agiraph.tree.disk import anew, kind_in_words, read_all, sync_data, write_all
+from agiraph.errors import AgiraphError, NotPlain, NotThere
+from agiraph.tree.disk import copy_anew, kind_in_words, sync_data, write_all
 from agiraph.tree.faults import told
 from agiraph.tree.folders import Place, open_folder, sync_folder
 from agiraph.tree.tails import mend
@@ -158,14 +158,20 @@ class OpenLogs:
         return log
 
     def _open(self, path: PurePosixPath) -> _Log:
-        folder, made = open_folder(self._beneath, path.parent)
+        made: list[Place] = []
         try:
-            if path in self._doubted:
-                _write_anew(folder, path)
-                self._doubted.discard(path)
-            fd, is_new = _open_log(folder, path)
-        finally:
-            os.close(folder)
+            folder = open_folder(self._beneath, path.parent, note=made.append)
+            try:
+                if path in self._doubted:
+                    _write_anew(folder, path)
+                    self._doubted.discard(path)
+                fd, is_new = _open_log(folder, path)
+            finally:
+                os.close(folder)
+        except (OSError, AgiraphError):
+            if made:  # whoever opens it next finds them there, and not yet on the disk
+                self._owed.setdefault(path, []).extend(made)
+            raise
         try:
             cut = 0 if is_new else mend(fd, json_lines=path.suffix == ".jsonl")
         except OSError as error:
@@ -243,11 +249,9 @@ def _write_anew(folder: int, path: PurePosixPath) -> None:
     try:
         fd = os.open(path.name, _FLAGS, dir_fd=folder)
         try:
-            found = os.fstat(fd)
-            data = read_all(fd, found.st_size)[: found.st_size]
+            copy_anew(folder, path.name, fd)
         finally:
             os.close(fd)
-        anew(folder, path.name, data, found)
     except FileNotFoundError:
         return  # it was taken away; there is nothing to be kept
     except OSError as error:

@@ -7,7 +7,7 @@ import os
 import stat
 import threading
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Final, TypeVar
 
@@ -15,7 +15,7 @@ from agiraph.errors import DiskFault, NotPlain, NotThere, Unreadable
 from agiraph.tree import disk
 from agiraph.tree.beneath import Beneath, parts_below
 from agiraph.tree.faults import told
-from agiraph.tree.folders import Place, make_home, open_folder, sync_folder
+from agiraph.tree.folders import NewNames, Place, make_home, open_folder
 from agiraph.tree.leftovers import remove_below, remove_leftovers
 from agiraph.tree.openlogs import MOST_OPEN, OpenLogs
 
@@ -64,8 +64,10 @@ class DiskPen:
         )
         # A call that was cancelled goes on in its thread; the next one for the same
         # path waits for it here, so that the older content never lands last.
-        self._doubted: set[PurePosixPath] = set()
         self._lanes = [threading.Lock() for _ in range(_LANES)]
+        self._new_names = NewNames(self._beneath)
+        # Renamed, but it is not known whether that is on the disk.
+        self._half_moved: set[tuple[PurePosixPath, PurePosixPath]] = set()
 
     async def write(
         self, path: PurePosixPath, data: bytes, *, within: PurePosixPath | None = None
@@ -132,9 +134,8 @@ class DiskPen:
         """Make a folder and what is missing above it; raises as `write` does."""
 
         def step() -> None:
-            fd, made = open_folder(self._beneath, path, within=within)
-            os.close(fd)
-            self._sync_all(made)
+            os.close(self._open_folder(path, within=within))
+            self._new_names.bring(path)
 
         await self._run(path, step)
 
@@ -168,25 +169,25 @@ class DiskPen:
 
         def whole() -> Result:
             inside = path.parent if within == path else within
-            fd, made = open_folder(self._beneath, path.parent, within=inside)
+            fd = self._open_folder(path.parent, within=inside)
             try:
                 result = step(fd)
-                self._make_sure(path.parent, fd)
             except OSError:
-                self._doubted.add(path.parent)
+                self._new_names.note(Place(path.parent, inside))
                 raise
             finally:
                 os.close(fd)
-            self._sync_all(made)
+            self._new_names.bring(path.parent)
             return result
 
         return await self._run(path, whole)
 
-    def _make_sure(self, folder: PurePosixPath, fd: int) -> None:
-        """Bring a folder onto the disk of which a step failed before."""
-        if folder in self._doubted:
-            disk.sync(fd)
-            self._doubted.discard(folder)
+    def _open_folder(
+        self, path: PurePosixPath, *, within: PurePosixPath | None = None
+    ) -> int:
+        return open_folder(
+            self._beneath, path, note=self._new_names.note, within=within
+        )
 
     async def _run(self, path: PurePosixPath, step: Callable[[], Result]) -> Result:
         def in_turn() -> Result:
@@ -198,23 +199,35 @@ class DiskPen:
     async def _in_thread(self, step: Callable[[], Result]) -> Result:
         return await asyncio.get_running_loop().run_in_executor(self._threads, step)
 
-    def _sync_all(self, folders: list[Place]) -> None:
-        for folder in folders:
-            sync_folder(self._beneath, folder)
-
     def _move(self, source: PurePosixPath, target: PurePosixPath) -> None:
         _refuse_by_words(source)
         _refuse_by_words(target)
         with self._beneath.folder(source.parent) as old:
-            self._settle(old, source)
-            new, made = open_folder(self._beneath, target.parent)
-            try:
-                disk.rename_new(old, source.name, new, target.name)
-                disk.sync(new)
-            finally:
-                os.close(new)
-            disk.sync(old)
-        self._sync_all(made)
+            if not self._is_half_moved(old, source, target):
+                self._settle(old, source)
+                new = self._open_folder(target.parent)
+                try:
+                    disk.rename_new(old, source.name, new, target.name)
+                finally:
+                    os.close(new)
+                self._half_moved.add((source, target))
+                self._new_names.note(Place(target.parent))
+                self._new_names.note(Place(source.parent))
+        self._new_names.bring(target.parent)
+        self._new_names.bring(source.parent)
+        self._half_moved.discard((source, target))
+
+    def _is_half_moved(
+        self, old: int, source: PurePosixPath, target: PurePosixPath
+    ) -> bool:
+        """Whether this is tried again after a rename that could not be flushed."""
+        if (source, target) not in self._half_moved:
+            return False
+        try:
+            os.stat(source.name, dir_fd=old, follow_symlinks=False)
+        except FileNotFoundError:
+            return True
+        return False
 
     def _settle(self, folder: int, source: PurePosixPath) -> None:
         """Bring what is to be moved onto the disk first."""
@@ -229,15 +242,14 @@ class DiskPen:
 
     def _remove(self, path: PurePosixPath) -> None:
         _refuse_by_words(path)
-        try:
+        with suppress(FileNotFoundError, NotThere):
             with self._beneath.folder(path.parent) as folder:
                 found = os.stat(path.name, dir_fd=folder, follow_symlinks=False)
                 if stat.S_ISDIR(found.st_mode):
                     raise NotPlain(f"{path} is a folder; only files are taken away")
                 os.unlink(path.name, dir_fd=folder)
-                disk.sync(folder)
-        except (FileNotFoundError, NotThere):
-            return
+            self._new_names.note(Place(path.parent))
+        self._new_names.bring(path.parent)
 
 
 @contextmanager

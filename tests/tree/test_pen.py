@@ -471,3 +471,81 @@ async def test_a_write_that_finds_no_descriptor_is_refused_by_the_disk(
     monkeypatch.setattr(os, "open", refuse)
     with pytest.raises(DiskFault):
         await pen.write(STATUS, b"words")
+
+
+class FailingFolders:
+    """fsync fails for folders while `failing`; it notes which were brought."""
+
+    def __init__(self) -> None:
+        self.failing = True
+        self.brought: list[str] = []
+        self._real = os.fsync
+
+    def __call__(self, fd: int) -> None:
+        if stat.S_ISDIR(os.fstat(fd).st_mode):
+            if self.failing:
+                raise OSError(errno.EIO, "the disk failed")
+            self.brought.append(Path(os.readlink(f"/proc/self/fd/{fd}")).name)
+        self._real(fd)
+
+
+@pytest.fixture
+def folders(monkeypatch: pytest.MonkeyPatch) -> FailingFolders:
+    if not Path("/proc/self/fd").exists():
+        pytest.skip("there is no /proc here")
+    found = FailingFolders()
+    monkeypatch.setattr(os, "fsync", found)
+    return found
+
+
+async def test_a_move_that_could_not_be_flushed_is_finished_when_it_is_tried_again(
+    pen: DiskPen, root: Path, folders: FailingFolders
+) -> None:
+    source, target = SCRATCH / "a.md", PurePosixPath("ada/done/a.md")
+    (root / SCRATCH).mkdir()
+    (root / source).write_text("whole")
+    for _ in range(2):
+        with pytest.raises(DiskFault):
+            await pen.move(source, target)
+    folders.failing = False
+    await pen.move(source, target)
+    assert folders.brought == ["done", "ada", "scratch"]
+    assert (root / target).read_text() == "whole"
+    with pytest.raises(NotThere):
+        await pen.move(source, target)
+
+
+async def test_a_move_that_was_given_up_does_not_swallow_the_next_one(
+    pen: DiskPen, root: Path, folders: FailingFolders
+) -> None:
+    (root / SCRATCH).mkdir()
+    published = PurePosixPath("ada/published")
+    with pytest.raises(DiskFault):
+        await pen.move(SCRATCH, published)
+    folders.failing = False
+    (root / published).rename(root / "ada/published.1")
+    (root / SCRATCH).mkdir()
+    await pen.move(SCRATCH, published)
+    assert names(root / "ada") == ["published", "published.1"]
+
+
+async def test_a_removal_that_could_not_be_flushed_is_flushed_when_it_is_tried_again(
+    pen: DiskPen, root: Path, folders: FailingFolders
+) -> None:
+    (root / STATUS).write_text("old")
+    with pytest.raises(DiskFault):
+        await pen.remove(STATUS)
+    folders.failing = False
+    await pen.remove(STATUS)
+    assert folders.brought == ["ada"]
+
+
+async def test_folders_that_were_made_reach_the_disk_when_a_write_is_tried_again(
+    pen: DiskPen, root: Path, folders: FailingFolders
+) -> None:
+    path = PurePosixPath("ada/runs/r/_run.yaml")
+    with pytest.raises(DiskFault):
+        await pen.write(path, b"status: open\n")
+    folders.failing = False
+    await pen.write(path, b"status: open\n")
+    assert sorted(folders.brought) == ["ada", "r", "runs"]
