@@ -7,7 +7,7 @@ import json
 from typing import TYPE_CHECKING
 
 from agiraph.core.approval import verdict
-from agiraph.core.codec import read_approvals, read_dropped
+from agiraph.core.codec import read_approvals
 from agiraph.core.codec.report import Problem
 from agiraph.core.inbox import HELD_OPEN, InboxMemory, quiet_needed, take_in
 from agiraph.model.message import Message, QuestionKind
@@ -15,6 +15,7 @@ from agiraph.model.names import COORDINATOR, EVERYONE, HUMAN
 from agiraph.ports import Seen
 from agiraph.runtime import approvals, questions
 from agiraph.runtime.answers import STAYS_OPEN, Answers, unclear
+from agiraph.runtime.dropbox import Dropbox
 from agiraph.runtime.folder import number_of
 
 if TYPE_CHECKING:
@@ -38,6 +39,7 @@ class Letters:
         self.desk = desk
         self._intake = intake
         self._answers = Answers(desk, intake)
+        self._dropbox = Dropbox(desk, intake, self.drafts)
         self._is_first = True
         self._closed_at: float | None = None
 
@@ -78,8 +80,7 @@ class Letters:
             held_open=folder.held_open,
             look=folder,
         )
-        for name, sight in folder.drops.items():
-            await self._drop(name, sight)
+        await self._dropbox.take_in(folder)
         await self.take_in_notes(folder)
 
     async def take_in_notes(self, folder: Folder) -> bool:
@@ -124,14 +125,14 @@ class Letters:
         found, new = take_in(memory, sight.text, now=now, to=to)
         if new != memory or found:
             origin = f"{source} {_digest(json.dumps(memory.to_json()))}"
-            drafts = await self._drafts([each for each in found if each.new], origin)
+            drafts = await self.drafts([each for each in found if each.new], origin)
             await desk.mail.accept(source, drafts, dict(new.to_json()))
             if drafts:
                 desk.last_mail = (desk.world.stamp(), drafts[-1].text)
                 desk.changed()
         await self._intake.clear(path, sight)
 
-    async def _drafts(self, found: list[InboxMessage], origin: str) -> list[Message]:
+    async def drafts(self, found: list[InboxMessage], origin: str) -> list[Message]:
         """Messages to be delivered; answers to open questions go their own way.
 
         Args:
@@ -203,30 +204,6 @@ class Letters:
             and question.kind is not QuestionKind.APPROVAL  # a chat line grants nothing
         ]
         return mine[0] if len(mine) == 1 else None
-
-    async def _drop(self, name: str, sight: Sight) -> None:
-        """One file, one message: accepted, then moved to `_inbox/.read/`."""
-        desk, path = self.desk, self.desk.home.dropbox / name
-        source = f"_inbox/{name}"
-        found = await self._intake.judge(path, sight, read_dropped, "nothing of it")
-        if found is None:
-            return
-        if desk.mail.memory_of(source) != sight.sha:
-            drafts = await self._drafts([found], f"{source} {sight.sha}")
-            await desk.mail.accept(source, drafts, sight.sha)
-            desk.last_mail = (desk.world.stamp(), found.text)
-            desk.changed()
-        await self._put_away(path)
-        await desk.mail.accept(source, [], None)
-
-    async def _put_away(self, path: PurePosixPath) -> None:
-        desk, number = self.desk, 1
-        target = desk.home.read_mail / path.name
-        await desk.world.pen.folder(desk.home.read_mail)
-        while desk.world.reader.entry(target) is not None:
-            number += 1
-            target = desk.home.read_mail / f"{path.stem}-{number}{path.suffix}"
-        await desk.world.durably(lambda: desk.world.pen.move(path, target))
 
 
 def _digest(text: str) -> str:

@@ -8,46 +8,28 @@ one file, so that neither can be on the disk without the other.
 from __future__ import annotations
 
 import asyncio
-import json
-from dataclasses import asdict, dataclass, replace
-from pathlib import PurePosixPath
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from agiraph.core.codec import message_name, read_message, write_message
 from agiraph.core.codec.report import Good
 from agiraph.core.excerpt import excerpt
 from agiraph.core.limits import INBOX_BYTES, MESSAGE_BYTES, RESULT_SHOWN
-from agiraph.errors import AgiraphError, NotThere
+from agiraph.errors import AgiraphError, NotThere, Unreadable
 from agiraph.model.event import EventType
-from agiraph.model.message import Message
 from agiraph.model.names import COORDINATOR, EVERYONE, HUMAN, folded
 from agiraph.model.node import Node, NodeState
+from agiraph.runtime.accepted import DROPPED, Accepted, Records
 from agiraph.runtime.conversation import Conversation
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+    from pathlib import PurePosixPath
 
     from agiraph.model.json import Json
+    from agiraph.model.message import Message
     from agiraph.ports import Reader
     from agiraph.runtime.desk import Desk
-
-
-DROPPED = "_inbox/"
-
-
-@dataclass(frozen=True, slots=True)
-class Accepted:
-    """What is on record of one inbox.
-
-    Attributes:
-        memory: what the reading of the inbox remembers.
-        waiting: messages that were accepted and may not be delivered yet.
-        count: how many messages it ever had; their ids count up.
-    """
-
-    memory: Json = None
-    waiting: tuple[Message, ...] = ()
-    count: int = 0
 
 
 class Mailroom:
@@ -61,43 +43,51 @@ class Mailroom:
         self._known: set[str] = set()
         self._waiting: dict[str, list[Message]] = {}
         self._later: dict[str, list[Message]] = {}
-        self._books = asyncio.Lock()
+        self._records = Records(desk.world, desk.home)
+        self._recording = asyncio.Lock()
 
     def load(self) -> None:
-        """Read the messages of the newest run; the receivers say what they have."""
+        """Read the messages of the newest run; the receivers say what they have.
+
+        Raises:
+            Unreadable: the system refuses; nothing was read.
+        """
         desk = self._desk
         if desk.run is None or self._run == desk.run.name:
             return
-        self._run = desk.run.name
-        self._number, self._known = 0, set()
         folder = desk.run_folder().messages
-        try:
-            entries = desk.world.reader.entries(folder)
-        except NotThere:
-            return
+        number, found = 0, []
+        for name in _numbered(desk.world.reader, folder):
+            number = max(number, int(name.partition("_")[0]))
+            message = self._message(folder / name)
+            if message is not None:
+                found.append((message, name))
+        # Not before: what could not be read is read again.
+        self._run, self._number, self._known = desk.run.name, number, set()
         read: dict[str, frozenset[str]] = {}
-        for entry in entries:
-            number, _, _ = entry.name.partition("_")
-            if number.isdigit():
-                self._number = max(self._number, int(number))
-                self._load_one(folder / entry.name, read)
+        for message, name in found:
+            self._lay_out(message, name, read)
 
-    def _load_one(self, path: PurePosixPath, read: dict[str, frozenset[str]]) -> None:
-        reader = self._desk.world.reader
+    def _message(self, path: PurePosixPath) -> Message | None:
         try:
-            text = reader.read(path, limit=2 * INBOX_BYTES).decode()
+            text = self._desk.world.reader.read(path, limit=2 * INBOX_BYTES).decode()
+        except Unreadable:
+            raise
         except (AgiraphError, ValueError):
-            return  # a person's or a sync tool's file; not ours to deliver
+            return None  # a person's or a sync tool's file; not ours to deliver
         found = read_message(text)
-        if not isinstance(found, Good):
-            return
-        message = found.value
+        return found.value if isinstance(found, Good) else None
+
+    def _lay_out(
+        self, message: Message, file: str, read: dict[str, frozenset[str]]
+    ) -> None:
+        """Put a message before those of its readers that have not read it."""
         self._known.add(message.id)
         for name in _addressees(message):
             if name not in read:
                 read[name] = self._read_by(name)
             if message.id not in read[name]:
-                self._put_before(name, _bounded(message, path.name))
+                self._put_before(name, _bounded(message, file))
 
     def _read_by(self, name: str) -> frozenset[str]:
         """What a worker has read, as its conversation says."""
@@ -246,26 +236,31 @@ class Mailroom:
             drafts: the messages; their ids are given here.
             memory: what the inbox's reading is to remember.
         """
-        async with self._books:
-            state = self._read_accepted(source)
-            first = state.count + 1
+        async with self._recording:
+            state = self._records.read(source)
+            before = state.count
             if source.startswith(DROPPED):
                 # A name may come back when its record is long gone; the time does not.
-                first = int(self._desk.world.clock.now().timestamp() * 1000)
+                now = int(self._desk.world.clock.now().timestamp() * 1000)
+                before = max(before, now)
             messages = [
                 replace(draft, id=f"{source}#{number}")
-                for number, draft in enumerate(drafts, first)
+                for number, draft in enumerate(drafts, before + 1)
             ]
             waiting = (*state.waiting, *messages)
-            new = Accepted(memory, waiting, state.count + len(messages))
-            await self._write_accepted(source, new)
+            new = Accepted(memory, waiting, before + len(messages))
+            await self._records.write(source, new)
         for message in messages:
             await self.post(message)
         return messages
 
     def memory_of(self, source: str) -> Json:
         """The memory of an inbox as it was last recorded; None before the first."""
-        return self._read_accepted(source).memory
+        return self._records.read(source).memory
+
+    def dropped(self) -> list[str]:
+        """The files of `_inbox/` that are not done with, such as `_inbox/note.md`."""
+        return self._records.dropped()
 
     async def take_up(self) -> None:
         """After a restart: what was accepted and not delivered is on its way again.
@@ -273,8 +268,8 @@ class Mailroom:
         A message that was delivered after all is told apart by the conversation of
         its reader, which knows its id.
         """
-        for source in self._sources():
-            for message in self._read_accepted(source).waiting:
+        for source in self._records.sources():
+            for message in self._records.read(source).waiting:
                 self.load()  # it may have its file already, and its reader may have it
                 await self.post(message)
 
@@ -282,65 +277,26 @@ class Mailroom:
         """Whether something was accepted and not delivered, or waits for a reader."""
         if any(self._waiting.values()):
             return True
-        return any(self._read_accepted(source).waiting for source in self._sources())
+        return any(
+            self._records.read(source).waiting for source in self._records.sources()
+        )
 
     async def drop(self) -> None:
         """Let go of all that waits: this agent is a copy, its original delivers it."""
         self._waiting.clear()
         self._later.clear()
-        for source in self._sources():
-            state = self._read_accepted(source)
+        for source in self._records.sources():
+            state = self._records.read(source)
             if state.waiting:
-                await self._write_accepted(source, replace(state, waiting=()))
-
-    def _sources(self) -> list[str]:
-        """Every inbox that has something on record."""
-        desk = self._desk
-        reader, accepted = desk.world.reader, desk.home.state / "accepted"
-        found = [str(desk.home.inbox.relative_to(desk.home.path))]
-        dropped = _names(reader, accepted / DROPPED)
-        found += [DROPPED + name.removesuffix(".json") for name in dropped]
-        return found + self._of_workers(accepted)
-
-    def _of_workers(self, accepted: PurePosixPath) -> list[str]:
-        """The inboxes of workers: of the newest run and of the one before it."""
-        reader = self._desk.world.reader
-        found = []
-        for run in _names(reader, accepted / "runs")[-2:]:
-            workers = PurePosixPath("runs") / run / "workers"
-            for worker in _names(reader, accepted / workers):
-                inbox = workers / worker / "_inbox.md"
-                if reader.entry(accepted / f"{inbox}.json") is not None:
-                    found.append(str(inbox))
-        return found
+                await self._records.write(source, replace(state, waiting=()))
 
     async def _prune(self, ids: frozenset[str]) -> None:
-        for source in sorted({i.partition("#")[0] for i in ids if from_a_person(i)}):
-            async with self._books:
-                state = self._read_accepted(source)
+        for source in sorted({i.rpartition("#")[0] for i in ids if from_a_person(i)}):
+            async with self._recording:
+                state = self._records.read(source)
                 left = tuple(m for m in state.waiting if m.id not in ids)
                 if len(left) != len(state.waiting):
-                    await self._write_accepted(source, replace(state, waiting=left))
-
-    def _accepted(self, source: str) -> PurePosixPath:
-        return self._desk.home.state / "accepted" / (source + ".json")
-
-    def _read_accepted(self, source: str) -> Accepted:
-        try:
-            raw = self._desk.world.reader.read(self._accepted(source), limit=1 << 26)
-        except NotThere:
-            return Accepted()
-        found = json.loads(raw)
-        waiting = tuple(Message(**entry) for entry in found["waiting"])
-        return Accepted(found["memory"], waiting, found["count"])
-
-    async def _write_accepted(self, source: str, state: Accepted) -> None:
-        data = json.dumps(asdict(state), ensure_ascii=False).encode()
-        pen, path = self._desk.world.pen, self._accepted(source)
-        if source.startswith(DROPPED) and not state.waiting and state.memory is None:
-            await self._desk.world.durably(lambda: pen.remove(path))
-            return
-        await self._desk.world.durably(lambda: pen.write(path, data))
+                    await self._records.write(source, replace(state, waiting=left))
 
     # --- what people read
 
@@ -388,8 +344,10 @@ def _in_hand(node: Node) -> bool:
     return node.status.state.at_work or node.status.state is NodeState.HELD
 
 
-def _names(reader: Reader, folder: PurePosixPath) -> list[str]:
+def _numbered(reader: Reader, folder: PurePosixPath) -> list[str]:
+    """The names of message files, which begin with their number."""
     try:
-        return [entry.name for entry in reader.entries(folder)]
-    except AgiraphError:
+        names = [entry.name for entry in reader.entries(folder)]
+    except NotThere:
         return []
+    return [name for name in names if name.partition("_")[0].isdigit()]
