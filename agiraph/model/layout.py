@@ -14,11 +14,13 @@ LOCK: Final = MACHINE / "lock"
 DAEMON: Final = MACHINE / "daemon.json"
 ARCHIVE: Final = PurePosixPath("_archive")
 ERROR_SUFFIX: Final = ".error.md"
+_LONGEST: Final = 255  # bytes of a file's name
 
 
 def error_file(path: PurePosixPath) -> PurePosixPath:
     """Where the words on a bad file stand: beside it, `GOAL.md.error.md`."""
-    return path.with_name(path.name + ERROR_SUFFIX)
+    name = path.name.encode("utf-8", "surrogateescape")[: _LONGEST - len(ERROR_SUFFIX)]
+    return path.with_name(name.decode("utf-8", "ignore") + ERROR_SUFFIX)
 
 
 @dataclass(frozen=True, slots=True)
