@@ -202,7 +202,7 @@ class Heard:
 
     def __init__(self, sim: Simulation, agent: str) -> None:
         self.by: dict[PurePosixPath, Counter[str]] = {}
-        self.answers = ""
+        self.answers = "".join(f"{what}\n" for what in sim.notes.left_out)
         home = Home(agent)
         for path, data in sim.observer.conversations().items():
             if path.parts[0] != agent:

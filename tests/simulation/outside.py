@@ -42,6 +42,7 @@ class Notes:
         answered: requests that got an answer which is not known to be lost.
         ran: how often each command ran.
         shown: the lines that the model saw last, by session.
+        left_out: marks that journals have left out since they do not matter any more.
     """
 
     def __init__(self) -> None:
@@ -49,6 +50,7 @@ class Notes:
         self.answered: set[str] = set()
         self.ran: dict[str, int] = {}
         self.shown: dict[str, list[tuple[object, ...]]] = {}
+        self.left_out: list[str] = []
         self.calls = 0
         self.log: Callable[[str], None] = lambda _: None
 

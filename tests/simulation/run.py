@@ -8,6 +8,9 @@ import traceback
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from agiraph.core.keeping import still_matters
+from agiraph.core.limits import JOURNAL_BYTES
+from agiraph.runtime import journal
 from agiraph.runtime.bell import Bell
 from agiraph.runtime.controller import Controller
 from agiraph.runtime.ledger import Ledger
@@ -38,14 +41,16 @@ from tests.support.memory_tree import MemoryPen, MemoryReader, MemoryTree
 from tests.support.virtual_loop import VirtualClock, VirtualLoop
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Collection, Mapping, Sequence
     from pathlib import PurePosixPath
 
     from agiraph.model.event import Event
+    from agiraph.model.json import JsonObject
     from agiraph.ports import Tool
     from agiraph.tools.seen import LastSeen
 
 PATIENCE = 7200.0  # virtual seconds until a run must have come to its end
+SMALL_JOURNAL = 2_000  # bytes after which it is written anew
 QUIET = 18  # looks, five seconds apart, that must find everything at rest
 
 
@@ -122,6 +127,24 @@ class Simulation:
         self.person.log = told.log
         self.observer = Observer(self.tree, self.notes, self.person)
         self.faults = self._draw.choice((0.0, 0.0, 0.05, 0.3))
+        self._keep_journals_small(seed)
+
+    def _keep_journals_small(self, seed: int) -> None:
+        """In two of three seeds they are written anew all the time."""
+        draw = random.Random(f"journal/{seed}")
+        journal.JOURNAL_BYTES = draw.choice((SMALL_JOURNAL,) * 2 + (JOURNAL_BYTES,))  # type: ignore[misc]
+        journal.still_matters = self._still_matters
+
+    def _still_matters(
+        self, entries: Sequence[JsonObject], questions: Collection[str]
+    ) -> list[JsonObject]:
+        """What is left out is noted: the checks ask what was taken as an answer."""
+        kept = still_matters(entries, questions)
+        self.notes.left_out += [
+            str(entry.get("what", "")) for entry in entries if entry not in kept
+        ]
+        self.log(f"the journal keeps {len(kept)} of {len(entries)} entries")
+        return kept
 
     async def run(self) -> None:
         """All lives of the daemon, the last one to its end; then once more."""
