@@ -223,6 +223,9 @@ class Pen(Protocol):
     async def flush(self, path: PurePosixPath) -> None:
         """Bring what was appended to a log onto the disk; many calls share one."""
 
+    async def mend(self, path: PurePosixPath) -> None:
+        """Cut off what a crash tore at the end of a log; nothing where none is torn."""
+
     async def move(self, source: PurePosixPath, target: PurePosixPath) -> None:
         """Rename a file or folder in one step, durably; never over something."""
 

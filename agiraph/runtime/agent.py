@@ -31,7 +31,12 @@ from agiraph.runtime.letters import Letters
 from agiraph.runtime.mail import Mailroom
 from agiraph.runtime.ownership import Ownership
 from agiraph.runtime.quarantine import Quarantine
-from agiraph.runtime.recall import recall_cut_off, recall_run, recall_spend
+from agiraph.runtime.recall import (
+    mend_logs,
+    recall_cut_off,
+    recall_run,
+    recall_spend,
+)
 from agiraph.runtime.together import together
 
 if TYPE_CHECKING:
@@ -120,6 +125,7 @@ class Agent:
             return False
         self.quarantine.recall()
         await self._ownership.settle()
+        await mend_logs(self.desk)
         await tell_ends(self.desk)
         await self.desk.mail.take_up()
         return True

@@ -17,7 +17,7 @@ from agiraph.errors import AgiraphError
 from agiraph.model.agent import Mode
 from agiraph.model.layout import ARCHIVE, ROOT, SETTINGS, Home
 from agiraph.ports import EntryKind
-from agiraph.runtime.spent import calls
+from agiraph.runtime.spent import calls, latest
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -137,14 +137,16 @@ def over(desk: Desk) -> Refused | None:
 
 
 def recall(desk: Desk) -> None:
-    """Fill the ledger's accounts of this agent from `usage.jsonl`."""
+    """Fill the ledger's accounts of this agent from `usage.jsonl`.
+
+    Raises:
+        Unreadable: as it says; nothing was filled.
+    """
     at, ledger = accounts(desk), desk.world.ledger
     desk.tally = Tally()
     found: dict[str, list[ModelCall]] = {}
-    for call in calls(desk.world.reader, desk.home.usage):
-        today = call.ts[:10] == at.day
-        if call.run == at.run or today:
-            desk.tally.add(call)
+    for call, today in _calls_that_count(desk, at):
+        desk.tally.add(call)
         if today:
             found.setdefault(at.of_day, []).append(call)
         if call.run == at.run:
@@ -153,6 +155,27 @@ def recall(desk: Desk) -> None:
     ledger.recall_day(desk.agent, at.day, found.pop(at.of_day, []))
     for key, booked in found.items():
         ledger.refill(key, booked)
+
+
+def _calls_that_count(desk: Desk, at: Accounts) -> Iterator[tuple[ModelCall, bool]]:
+    """The calls of the newest run or of today, and whether they are today's.
+
+    They stand together at the end: a piece of the file without any ends the reading.
+    """
+    for piece in latest(desk.world.reader, desk.home.usage):
+        found = [(call, _day(desk, call.ts) == at.day) for call in piece]
+        counting = [each for each in found if each[1] or each[0].run == at.run]
+        if not counting:
+            return
+        yield from counting
+
+
+def _day(desk: Desk, stamp: str) -> str:
+    """The calendar day of a time stamp, in the tree's time zone."""
+    try:
+        return desk.world.day(datetime.fromisoformat(stamp).timestamp())
+    except ValueError:
+        return ""
 
 
 def _keys_of_run(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
 from agiraph.core.codec import (
@@ -174,3 +175,25 @@ def recall_spend(desk: Desk) -> None:
     run = desk.run.name if desk.run else ""
     spent = desk.tally.total(lambda spot: spot.run == run)
     desk.spend = Spend(spent.calls, spent.usage, spent.cost_usd)
+
+
+async def mend_logs(desk: Desk) -> None:
+    """Cut off what a crash tore at the ends of logs that nobody may add to again."""
+    home, logs = desk.home, [desk.home.events, desk.home.usage, desk.home.conversation]
+    if desk.run is not None:
+        folder = home.run(desk.run.name)
+        logs += [folder.node(name).log for name in _folders(desk, folder.nodes)]
+        logs += [
+            folder.worker(name).conversation for name in _folders(desk, folder.workers)
+        ]
+    for log in logs:
+        if _is_torn(desk, log):
+            await desk.world.durably(partial(desk.world.pen.mend, log))
+
+
+def _is_torn(desk: Desk, log: PurePosixPath) -> bool:
+    entry = desk.world.reader.entry(log)
+    if entry is None or not entry.size:
+        return False
+    last = desk.world.reader.part(log, offset=max(0, entry.size - 2), limit=2)
+    return not last.endswith(b"\n") or b"\0" in last

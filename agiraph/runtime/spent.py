@@ -1,4 +1,4 @@
-"""What a log of model calls says, a piece at a time."""
+"""What a log of model calls says, a piece at a time, from its start or its end."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from agiraph.model.usage import ModelCall
     from agiraph.ports import Reader
 
-_PIECE = 4 * 1024 * 1024
+_PIECE = 1024 * 1024
 
 
 def calls(
@@ -43,6 +43,23 @@ def calls_to(
             call = _call(raw)
             if call is not None:
                 yield call, start
+
+
+def latest(reader: Reader, path: PurePosixPath) -> Iterator[list[ModelCall]]:
+    """The calls from the end of a `usage.jsonl` on, a piece of the file at a time.
+
+    Raises:
+        Unreadable: to take it for empty would let a budget begin anew.
+    """
+    entry = reader.entry(path)
+    end, rest = entry.size if entry is not None else 0, b""
+    while end:
+        start = max(0, end - _PIECE)
+        piece = reader.part(path, offset=start, limit=end - start)
+        first, *lines = (piece + rest).split(b"\n")
+        rest, end = first, start
+        whole = lines if start else [first, *lines]
+        yield [call for line in whole if (call := _call(line)) is not None]
 
 
 def _call(raw: bytes) -> ModelCall | None:

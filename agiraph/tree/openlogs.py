@@ -116,6 +116,14 @@ class OpenLogs:
             raise told(error, path, writing=True) from error
         log.written += 1
 
+    def mend(self, path: PurePosixPath) -> None:
+        """Open a log that is there, which cuts off its torn end; as `append` raises."""
+        try:
+            os.lstat(f"{self._beneath.root}/{path}")
+        except OSError:
+            return
+        self._at_hand(path)
+
     async def flush(self, path: PurePosixPath) -> None:
         """Wait until what was appended so far is on the disk.
 

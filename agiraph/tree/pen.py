@@ -108,6 +108,15 @@ class DiskPen:
         with _refused(path):
             await self._logs.flush(path)
 
+    async def mend(self, path: PurePosixPath) -> None:
+        """Cut off what a crash tore at the end of a log; nothing where none is torn.
+
+        Raises:
+            Outside, NotPlain, Full, ReadOnly, DiskFault: as they say.
+        """
+        with _refused(path):
+            self._logs.mend(path)
+
     async def move(self, source: PurePosixPath, target: PurePosixPath) -> None:
         """Rename a file or folder in one step, durably.
 

@@ -419,6 +419,12 @@ class MemoryPen:
         if flush:
             await self.flush(path)
 
+    async def mend(self, path: PurePosixPath) -> None:
+        if not self.dead and self._tree.find(path) is not None:
+            _refuse(path, None)
+            self.before("mend", path)
+            self._log(path)
+
     async def flush(self, path: PurePosixPath) -> None:
         file = self._opened.get(path)
         if self.dead or file is None or (file.durable >= len(file.data) and file.named):

@@ -190,6 +190,16 @@ async def test_a_torn_end_is_cut_off_before_the_first_append(
     assert tree.data(LOG) == after + b'{"new": 1}\n{"new": 2}\n'
 
 
+async def test_a_torn_end_is_cut_off_without_an_append_too(tree: Tree) -> None:
+    await tree.pen.mend(LOG)
+    assert tree.data(LOG) is None
+    tree.put(LOG, b'{"n": 1}\n{"n": 2')
+    await tree.pen.mend(LOG)
+    assert tree.data(LOG) == b'{"n": 1}\n'
+    await tree.pen.append(LOG, b'{"n": 3}\n', flush=True)
+    assert tree.data(LOG) == b'{"n": 1}\n{"n": 3}\n'
+
+
 async def test_a_log_that_was_replaced_is_found_again(tree: Tree) -> None:
     await tree.pen.append(LOG, b'{"n": 1}\n', flush=True)
     tree.take(LOG)
