@@ -51,6 +51,8 @@ class EventType(Enum):
     MODEL_CHANGED = "model.changed"
     MEMORY_WRITTEN = "memory.written"
     MEMORY_COMPACTED = "memory.compacted"
+    TRIGGER_FIRED = "trigger.fired"
+    TRIGGER_SKIPPED = "trigger.skipped"
     BUDGET_REACHED = "budget.reached"
     FILE_CHANGED = "file.changed"
     FILE_ERROR = "file.error"

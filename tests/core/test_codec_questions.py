@@ -142,7 +142,7 @@ def test_good_triggers_are_read_as_they_were_written() -> None:
 
     assert isinstance(read, Good)
     assert not read.remarks
-    assert [each["id"] for each in read.value] == [
+    assert [each.id for each in read.value] == [
         *("hn", "build", "monday"),
         *("pulse", "chain", "watchdog"),
     ]
@@ -162,6 +162,14 @@ def test_good_triggers_are_read_as_they_were_written() -> None:
         ("run_node", "run_nodes", "[5].action.type"),
         ("id: build", "id: HN", "id"),
         ("enabled: false", "enabled: off-ish", "[6].enabled"),
+        ("0 */2 * * *", "0 0 30 2 *", "[1].cron"),
+        ("0 */2 * * *", "0 9 * * 8", "[1].cron"),
+        ("0 */2 * * *", "*/0 * * * *", "[1].cron"),
+        ("Europe/Berlin", "Europe/Berlim", "[1].timezone"),
+        ("2026-11-23T09:00", "2026-02-30T09:00", "[3].at"),
+        ("every: 30m", "every: 0m", "[4].every"),
+        ("every: 30m", "every: 0.2s", "[4].every"),
+        ("inputs/**", "../**", "[4].watch[1]"),
     ],
 )
 def test_a_bad_trigger_names_the_key(old: str, new: str, key: str) -> None:

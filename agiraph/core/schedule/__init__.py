@@ -1,0 +1,1 @@
+"""When triggers are due: instants worked out from what triggers.yaml says."""
