@@ -253,6 +253,18 @@ class Home:
         return self.state / "journal.jsonl"
 
     @property
+    def armed(self) -> PurePosixPath:
+        return self.state / "triggers.json"
+
+    @property
+    def watched(self) -> PurePosixPath:
+        return self.state / "watched.json"
+
+    @property
+    def fired(self) -> PurePosixPath:
+        return self.path / "_triggers.jsonl"
+
+    @property
     def conversation(self) -> PurePosixPath:
         return self.path / "conversation.jsonl"
 

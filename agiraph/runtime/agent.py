@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 from agiraph.core import board
 from agiraph.core.codec import (
     read_goal,
-    read_triggers,
 )
 from agiraph.core.codec.report import Good, Rejected
 from agiraph.core.limits import GOAL_BYTES
@@ -38,6 +37,7 @@ from agiraph.runtime.recall import (
     recall_spend,
 )
 from agiraph.runtime.together import together
+from agiraph.runtime.triggers.room import Triggers
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -66,6 +66,7 @@ class Agent:
         self._letters = Letters(self.desk, self._intake)
         self._boardwork = Boardwork(self.desk, self._intake)
         self._ownership = Ownership(self.desk, self._intake)
+        self.triggers = Triggers(self.desk, self._intake)
         self.quarantine = Quarantine(self.desk)
         self._furnish = furnish
         self._recalled = False
@@ -93,7 +94,14 @@ class Agent:
         await self._texts(folder)  # before a run opens: its session is frozen from them
         await self._run(folder)
         await self._letters.take_in(folder)
+        await self._triggers(folder)
         return self._soonest(folder.again)
+
+    async def _triggers(self, folder: Folder) -> None:
+        try:
+            await self.triggers.look(folder.triggers)
+        except Damaged as fault:
+            await self.quarantine.damaged(fault)
 
     @property
     def at_rest(self) -> bool:
@@ -107,7 +115,13 @@ class Agent:
             self._recalled
             and desk.goal is not None
             and ended
-            and not (waits or odd or desk.is_paused or self._intake.any_bad)
+            and not (
+                waits
+                or odd
+                or self.triggers.errands()
+                or desk.is_paused
+                or self._intake.any_bad
+            )
             and self._unpaused_at is None
         )
 
@@ -262,7 +276,6 @@ class Agent:
         unread = "nothing of it: the agent goes on without this memory"
         if await self._intake.judge(home.memory, folder.memory, Good, unread):
             self._intake.note(home.memory, folder.memory)
-        await self._judged(home.triggers, folder.triggers, read_triggers)
         if folder.memory.seen is Seen.GOOD:
             known = desk.memory_digest
             desk.memory_digest = folder.memory.sha

@@ -209,6 +209,7 @@ class Coordinator:
         if self._in_run:
             self._desk.world.runs.leave(self._desk.agent)
         self._desk.active.discard(COORDINATOR)
+        self._desk.rested()
         self._desk.bell.ring()
 
     @asynccontextmanager

@@ -117,6 +117,15 @@ class Desk:
         self.tally = Tally()
         self._board = ""
         self.narrow: dict[str, int] = {}  # windows smaller than they were taken for
+        self.rests = 0
+        self.watchful = False
+        self.planned: tuple[tuple[str, tuple[str, ...]], ...] = ()
+
+    def rested(self) -> None:
+        """The coordinator has come to rest: what heartbeats see from here is new."""
+        self.rests += 1
+        if self.watchful:
+            self.world.look(self.agent)
 
     def changed(self) -> None:
         """What is in force has changed: whoever is held, or failed, tries again."""

@@ -204,6 +204,11 @@ class Mailroom:
         mine = self._waiting.get(folded(reader), [])
         return any(message.urgent or not urgent for message in mine)
 
+    def awaits(self, reader: str, ident: str) -> bool:
+        """Whether a message waits for a reader."""
+        mine = self._waiting.get(folded(reader), [])
+        return any(message.id == ident for message in mine)
+
     def for_brief(self, worker: str, delivered: Iterable[str]) -> list[Message]:
         """What came for a worker while it had no running node."""
         known = set(delivered)

@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING
 
 from agiraph import prompts
 from agiraph.core.codec import read_owner, write_owner
+from agiraph.core.limits import GOAL_BYTES
 from agiraph.core.ownership import Claim, Judgement, judge, words
+from agiraph.errors import AgiraphError
 from agiraph.model.conversation import ToolLine
 from agiraph.model.owner import Old, Owner
 from agiraph.model.run import RunState
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
     from agiraph.runtime.intake import Intake
 
 HOLD = "owner"
+DISARMED = "triggers disarmed "
 BAD = "_owner.yaml was not accepted; see _owner.yaml.error.md"
 
 
@@ -134,11 +137,20 @@ class Ownership:
         if not self._owed or owner is None:
             return
         if self._first is not None and self._first.claim is Claim.FORKED:
-            await desk.journal.mark("fork", "triggers disarmed")
+            await desk.journal.mark("fork", f"{DISARMED}{self._triggers()}")
         data = write_owner(owner).encode()
         self._sha = hashlib.sha256(data).hexdigest()
         await desk.world.durably(lambda: desk.world.pen.write(desk.home.owner, data))
         self._owed = False
+
+    def _triggers(self) -> str:
+        """What stands for the triggers that came along: they belong to the original."""
+        desk = self._desk
+        try:
+            data = desk.world.reader.read(desk.home.triggers, limit=GOAL_BYTES)
+        except AgiraphError:
+            return "none"
+        return hashlib.sha256(data).hexdigest()
 
     def _has_business(self) -> bool:
         desk = self._desk

@@ -12,6 +12,7 @@ from agiraph.errors import NotThere
 from agiraph.model.event import Event, EventType
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import PurePosixPath
 
     from agiraph.model.json import Json, JsonObject
@@ -37,6 +38,7 @@ class Records:
         """The logs of the agent at `home`."""
         self._world = world
         self._home = home
+        self.heard: Callable[[Event], None] | None = None
 
     async def event(self, kind: EventType, where: Where, **data: Json) -> None:
         """One line of `events.jsonl`, and one of the daemon's log."""
@@ -50,6 +52,8 @@ class Records:
         )
         await self._line(self._home.events, event_to_json(event, self._world.stamp()))
         self._world.say(event)
+        if self.heard is not None:
+            self.heard(event)
 
     async def usage(self, call: ModelCall) -> None:
         """One line of `usage.jsonl` for one model call."""

@@ -73,7 +73,7 @@ class Supervisor:
             return False
         left = desk.cut_off or any(staff.left for staff in desk.staff.values())
         mail = desk.mail.has(COORDINATOR) or questions.untold(desk, COORDINATOR)
-        return desk.run_open or bool(mail) or left
+        return desk.run_open or bool(mail) or left or self._has_errands()
 
     async def run(self) -> None:
         """Start what can start, until nothing is left; cancelled, it ends its loops."""
@@ -142,9 +142,19 @@ class Supervisor:
             await self._coordinator(group)
             await self._wind_up(group)
             await self._workers(group)
+            self._errands(group)
         await self._end_without_coordinator()
         await desk.write_board()
         return bool(self._tasks) or self.wants()
+
+    def _has_errands(self) -> bool:
+        return bool(self._agent.triggers.errands()) and not self._desk.is_paused
+
+    def _errands(self, group: asyncio.TaskGroup) -> None:
+        """The commands and probes of triggers."""
+        for name, errand in self._agent.triggers.errands().items():
+            if name not in self._tasks:
+                self._start(group, name, errand())
 
     def _reap(self) -> None:
         self._tasks = {n: task for n, task in self._tasks.items() if not task.done()}

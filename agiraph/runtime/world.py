@@ -12,6 +12,7 @@ from agiraph.core.room import crowded
 from agiraph.errors import DiskRefused, Full
 from agiraph.model.agent import TreeSettings
 from agiraph.runtime.setbacks import Setbacks
+from agiraph.runtime.turns import Turns
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -50,6 +51,8 @@ class World:
         runs: places for the runs at work at once.
         stands: is told of each agent's new state.
         foreground: seconds for which the coordinator waits for a command of its own.
+        look: asks for a look at an agent, soon.
+        catching_up: whose turn it is to do what was missed.
         heirs: which agent has taken over a record whose home is gone.
         setbacks: models that are put off for now.
         told_over: budgets that people were asked to raise.
@@ -81,6 +84,8 @@ class World:
     released: Callable[[str], None] = _nothing
     told_over: dict[str, Budget] = field(default_factory=dict)
     setbacks: Setbacks = field(default_factory=Setbacks)
+    look: Callable[[str], None] = _nothing
+    catching_up: Turns = field(default_factory=Turns)
     bells: WeakSet[Bell] = field(default_factory=WeakSet)
     _refused: list[DiskRefused] = field(default_factory=list)
 

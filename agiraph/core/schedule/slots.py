@@ -100,8 +100,13 @@ def due(
     after: datetime,
     until: datetime,
     tree: tzinfo,
+    most: int = MOST,
 ) -> Due:
-    """The slots after one instant, up to and with another."""
+    """The slots after one instant, up to and with another.
+
+    Args:
+        most: slots that are told one by one, the newest.
+    """
 
     def within(start: datetime) -> tuple[datetime, ...]:
         slots = slots_after(trigger, since=since, after=start, tree=tree)
@@ -110,25 +115,14 @@ def due(
     span = _DAY / 4
     while until - span > after:
         found = within(until - span)
-        if len(found) >= MOST:
-            return _shortened(trigger, found, since=since, after=after, tree=tree)
+        if len(found) >= most:
+            break
         span *= 2
-    found = within(after)
-    if len(found) > MOST:
-        return _shortened(trigger, found, since=since, after=after, tree=tree)
-    return Due(found)
-
-
-def _shortened(
-    trigger: Trigger,
-    found: tuple[datetime, ...],
-    *,
-    since: datetime,
-    after: datetime,
-    tree: tzinfo,
-) -> Due:
-    """The newest of many, and between which instants the others lie."""
-    kept = found[-MOST:]
+    else:
+        found = within(after)
+    kept = found[-most:]
+    if len(found) < most:
+        return Due(kept)
     first = next(slots_after(trigger, since=since, after=after, tree=tree))
     return Due(kept, (first, kept[0]) if first < kept[0] else None)
 

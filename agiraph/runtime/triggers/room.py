@@ -1,0 +1,333 @@
+"""The triggers of one agent: at each look, what is due is decided, done and told."""
+
+from __future__ import annotations
+
+import asyncio
+from datetime import datetime, timedelta
+from functools import partial
+from typing import TYPE_CHECKING, Final
+
+from agiraph.core.schedule import verdicts
+from agiraph.core.schedule.heard import after
+from agiraph.errors import AgiraphError
+from agiraph.model.event import EventType
+from agiraph.model.names import COORDINATOR
+from agiraph.model.trigger import Deed, Kind
+from agiraph.runtime.conversation import Conversation
+from agiraph.runtime.triggers import diary
+from agiraph.runtime.triggers.arming import Arming
+from agiraph.runtime.triggers.book import Book
+from agiraph.runtime.triggers.deeds import SENDER, Deeds
+from agiraph.runtime.triggers.judging import FAILURES, Judging
+from agiraph.runtime.triggers.plan import Plan
+from agiraph.runtime.triggers.sights import Sights
+from agiraph.runtime.triggers.watched import Watched
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Coroutine, Iterable
+
+    from agiraph.model.event import Event
+    from agiraph.model.json import JsonObject
+    from agiraph.model.trigger import Trigger
+    from agiraph.ports import Sight
+    from agiraph.runtime.desk import Desk
+    from agiraph.runtime.intake import Intake
+    from agiraph.runtime.triggers.book import Slot
+
+CUT_OFF: Final = "cut off: the daemon ended while it ran"
+SETTLE: Final = "trigger:what beats see"
+
+
+class Triggers:
+    """Arms, judges and fires; every step is on record before the next.
+
+    Attributes:
+        due: when the next look is worth it; None while nothing is waited for.
+    """
+
+    def __init__(self, desk: Desk, intake: Intake) -> None:
+        """Nothing is read yet."""
+        self._desk = desk
+        self._book = Book(desk)
+        self._arming = Arming(desk, intake, self._book)
+        self._deeds = Deeds(desk, self._book)
+        self._judging = Judging(desk, self._book, self._deeds)
+        self._sights = Sights(desk, self._book, self._deeds)
+        self._watched = Watched(desk)
+        self._plan = Plan(desk, self._book)
+        self._known = False
+        self._begun: set[tuple[str, str]] = set()
+        self._at_work = asyncio.Lock()
+        self.due: datetime | None = None
+
+    async def look(self, sight: Sight) -> None:
+        """Take in the file, then do what is due.
+
+        Raises:
+            Damaged: what is on record cannot be read.
+        """
+        await self._arming.read(sight)
+        wanted = self._arming.wanted
+        if wanted is None or not (wanted or self._known or self._was_armed()):
+            return
+        async with self._at_work:
+            self._recall()
+            if self._arming.settle():
+                self._plan.forget()
+                await self._book.commit()
+            await self._round()
+            self._look_ahead()
+
+    def errands(self) -> dict[str, Callable[[], Coroutine[None, None, None]]]:
+        """What takes longer than a look: commands and probes, by name."""
+        found: dict[str, Callable[[], Coroutine[None, None, None]]] = {}
+        for slot in self._book.open:
+            if _is_errand(slot):
+                name = f"trigger:{slot.trigger}@{slot.slot}"
+                found[name] = partial(self._errand, slot)
+        if self._probing():
+            found[SETTLE] = self._settle
+        return found
+
+    # --- what is known
+
+    def _was_armed(self) -> bool:
+        self._known = self._desk.world.reader.entry(self._desk.home.armed) is not None
+        return self._known
+
+    def _recall(self) -> None:
+        """Read the book, once; of the wakes, those that were delivered are done."""
+        if self._known and self._book.offset >= 0:
+            return
+        desk = self._desk
+        self._book.load()
+        desk.records.heard = self._hears
+        self._known = True
+        if self._book.offset < 0:
+            self._book.offset = diary.size(desk.world.reader, desk.home)
+        if self._book.wakes:
+            talk = Conversation(desk.world, desk.home.conversation)
+            talk.load()
+            self._book.wakes = [
+                wake for wake in self._book.wakes if wake.id not in talk.delivered
+            ]
+
+    def _hears(self, event: Event) -> None:
+        """An event was recorded: where a trigger waits for such, look soon."""
+        if any(event.type.value == each.event for each in self._armed()):
+            self._desk.world.look(self._desk.agent)
+
+    def _armed(self) -> list[Trigger]:
+        """The triggers that may fire, in the order of the file."""
+        if self._arming.forked:
+            return []
+        marks = self._book.marks
+        return [
+            trigger
+            for trigger in self._arming.wanted or ()
+            if trigger.enabled
+            and trigger.id in marks
+            and not marks[trigger.id].disarmed
+        ]
+
+    def _beats(self) -> list[Trigger]:
+        """The heartbeats that wake only where something has changed."""
+        return [t for t in self._armed() if t.kind is Kind.HEARTBEAT and not t.always]
+
+    # --- one round
+
+    async def _round(self) -> None:
+        book, armed = self._book, self._armed()
+        book.wakes = [w for w in book.wakes if not self._is_delivered(w.id)]
+        for wake in book.wakes:
+            await self._deeds.post(wake)  # a run may have ended with it unread
+        await self._watched.scan(armed)
+        heard = self._heard()
+        await self._see()
+        new = self._judging.judge(armed, heard, skip=self._plan.later(armed))
+        for slot in new:
+            if slot.looks and not self._trigger(slot).probe:
+                await self._look_first(slot)
+        book.open += new
+        if new:
+            self._wake_for(new)
+            await book.commit()
+            for slot in new:
+                self._plan.forget(slot.trigger)
+        await self._carry_out()
+
+    def _heard(self) -> list[tuple[int, JsonObject]]:
+        desk, found = self._desk, []
+        lines = diary.lines(desk.world.reader, desk.home, self._book.offset)
+        for begin, end, event in lines:
+            self._book.stretch = after(self._book.stretch, event)
+            self._book.offset = end
+            found.append((begin, event))
+        return found
+
+    def _is_delivered(self, ident: str) -> bool:
+        """Whether a wake that was put before the coordinator is in its conversation."""
+        waits = self._desk.mail.awaits(COORDINATOR, ident)
+        return ident in self._deeds.posted and not waits
+
+    async def _see(self) -> None:
+        """Where the agent has come to rest, beats keep what they see now."""
+        beats = self._beats()
+        self._sights.note(beats, self._arming.fresh)
+        self._arming.fresh.clear()
+        self._desk.watchful = bool(beats)
+        owed = [beat for beat in self._sights.owed(beats) if not beat.probe]
+        if owed:
+            await self._sights.keep(owed)
+            await self._book.commit()
+
+    def _trigger(self, slot: Slot) -> Trigger:
+        return next(t for t in self._armed() if t.id == slot.trigger)
+
+    async def _look_first(self, slot: Slot) -> None:
+        """A beat fires where it sees something else than when the last wake ended."""
+        beat, mark = self._trigger(slot), self._book.marks[slot.trigger]
+        seen = await self._sights.of(beat)
+        slot.looks = False
+        if seen == mark.seen:
+            slot.fires, slot.reason = False, verdicts.UNCHANGED
+        else:
+            # Open until the wake has ended; nothing ends what is no wake.
+            mark.seen = "" if slot.action.deed is Deed.WAKE else seen
+
+    def _wake_for(self, slots: Iterable[Slot]) -> None:
+        self._book.wakes += [
+            self._deeds.wake_of(slot)
+            for slot in slots
+            if slot.fires and not slot.looks and slot.action.deed is Deed.WAKE
+        ]
+
+    # --- doing and telling
+
+    async def _carry_out(self) -> None:
+        """Do what was decided, then tell it; what a restart left open, too."""
+        done = []
+        for slot in self._book.open:
+            if _is_errand(slot):
+                if slot.begun and slot.key not in self._begun:
+                    slot.reason = CUT_OFF
+                    done.append(slot)
+                continue
+            if slot.fires:
+                await self._deeds.do(slot)
+                self._succeeded(slot.trigger)
+            done.append(slot)
+        await self._tell(done)
+        if any(map(_is_errand, self._book.open)):
+            self._desk.bell.ring()
+
+    async def _tell(self, done: list[Slot]) -> None:
+        if not done:
+            return
+        desk = self._desk
+        await self._book.tell(done)
+        for slot in _worth_an_event(done):
+            kind = EventType.TRIGGER_FIRED if slot.fires else EventType.TRIGGER_SKIPPED
+            more = {"reason": slot.reason} if slot.reason else {}
+            where = desk.where()
+            await desk.records.event(
+                kind, where, trigger=slot.trigger, slot=slot.slot, **more
+            )
+        await self._disarm({slot.trigger for slot in done})
+
+    async def _disarm(self, triggers: Iterable[str]) -> None:
+        """Say of each trigger that failed too often that it fires no more."""
+        desk = self._desk
+        for name in sorted(triggers):
+            mark = self._book.marks.get(name)
+            if mark is None or not mark.disarmed:
+                continue
+            words = (
+                f"The trigger {name} failed {FAILURES} times running and fires no "
+                f"more ({mark.disarmed}). Mend it in triggers.yaml: any change to it "
+                "arms it again."
+            )
+            await desk.mail.to_outbox(SENDER, words, f"disarmed:{name}:{mark.since}")
+            desk.world.remark(f"{desk.agent}: {words}")
+            await self._book.commit()
+
+    def _succeeded(self, name: str) -> None:
+        mark = self._book.marks.get(name)
+        if mark is not None:
+            mark.failures = 0
+
+    # --- what takes longer
+
+    def _probing(self) -> list[Trigger]:
+        return [beat for beat in self._sights.owed(self._beats()) if beat.probe]
+
+    async def _settle(self) -> None:
+        """Keep what beats with a probe see, now that the agent has come to rest."""
+        await self._sights.keep(self._probing())
+        async with self._at_work:
+            await self._book.commit()
+        self._desk.world.look(self._desk.agent)
+
+    async def _errand(self, slot: Slot) -> None:
+        """A probe and what comes of it, or a command from its start to its end."""
+        if slot.looks:
+            await self._probe_first(slot)
+        else:
+            await self._command(slot)
+        self._desk.world.look(self._desk.agent)
+
+    async def _probe_first(self, slot: Slot) -> None:
+        if slot.trigger not in {trigger.id for trigger in self._armed()}:
+            slot.looks, slot.fires = False, False
+            slot.reason = "it was taken away, or changed"
+        else:
+            await self._look_first(slot)
+        async with self._at_work:
+            self._wake_for([slot])
+            await self._book.commit()
+            await self._carry_out()
+
+    async def _command(self, slot: Slot) -> None:
+        self._begun.add(slot.key)
+        slot.begun = True
+        async with self._at_work:
+            await self._book.commit()
+        try:
+            words = await self._deeds.command(slot)
+        except AgiraphError as fault:
+            words = str(fault)
+        slot.reason = words or slot.reason
+        mark = self._book.marks.get(slot.trigger)
+        if mark is not None and words:
+            self._judging.failed(mark, words)
+        else:
+            self._succeeded(slot.trigger)
+        async with self._at_work:
+            await self._tell([slot])
+
+    # --- looking ahead
+
+    def _look_ahead(self) -> None:
+        desk, armed = self._desk, self._armed()
+        moments = self._plan.moments(armed, self._judging)
+        waits = [self._watched.seconds(armed)]
+        waits.append(self._judging.waits or None)
+        now = desk.world.clock.now()
+        moments += [now + timedelta(seconds=s) for s in waits if s is not None]
+        self.due = min(moments, default=None)
+        wanted = self._arming.wanted or ()
+        planned = self._plan.shown(wanted, forked=self._arming.forked)
+        if planned != desk.planned:
+            desk.planned = planned
+            desk.bell.ring()
+
+
+def _is_errand(slot: Slot) -> bool:
+    """Whether it needs a process, which no look waits for."""
+    return slot.fires and (slot.looks or slot.action.deed is Deed.COMMAND)
+
+
+def _worth_an_event(slots: Iterable[Slot]) -> list[Slot]:
+    """What is told of as an event: what was missed for a trigger as one, if at all."""
+    quiet = (verdicts.UNCHANGED, verdicts.DOWN, verdicts.ASLEEP)
+    return [slot for slot in slots if slot.fires or slot.reason not in quiet]
