@@ -41,10 +41,10 @@ from agiraph.web.fetching import Fetcher
 from agiraph.web.searching import WebSearch
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from agiraph.model.event import Event
-    from agiraph.ports import Tool
+    from agiraph.ports import Alarm, Tool
     from agiraph.tools.seen import LastSeen
 
 DONE, FAILED, BAD_TREE, HELD, WAITS, INTERRUPTED = 0, 1, 4, 6, 8, 130
@@ -107,6 +107,7 @@ class Daemon:
             models=lambda settings: self._models(world, settings),
             only=self._only,
             version=__version__,
+            alarm=_alarm,
         )
         self._voice.remark(f"watching {self._root} (process {os.getpid()})")
         try:
@@ -235,6 +236,12 @@ class Daemon:
         self._code = code
         self._voice.remark("ending; a second Ctrl-C ends it now")
         self._stop.set()
+
+
+def _alarm(ring: Callable[[str], None]) -> Alarm:
+    from agiraph.alarm import SchedulerAlarm  # noqa: PLC0415 - only where one is set
+
+    return SchedulerAlarm(ring)
 
 
 def _furnish() -> dict[str, bytes]:

@@ -37,6 +37,22 @@ class Clock(Protocol):
         """Wait; may be cancelled."""
 
 
+class Alarm(Protocol):
+    """Rings at moments of the wall clock. May not decide what is due then.
+
+    A ring is a hint: late, early or doubled ones change nothing in the end.
+    """
+
+    def set(self, name: str, at: datetime) -> None:
+        """Ring for an agent at a moment; of one agent only the last one set counts."""
+
+    def clear(self, name: str) -> None:
+        """Ring no more for an agent."""
+
+    async def close(self) -> None:
+        """Let go of whatever keeps the time."""
+
+
 class Provider(Protocol):
     """A model's service. May not retry, keep history, or touch the tree."""
 

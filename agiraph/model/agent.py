@@ -213,6 +213,7 @@ class AgentStatus:
         permissions: what a person should know of them, e.g. that there is no sandbox.
         fallback: which model is asked instead of which, and why.
         spent: a table of what the run spent on what.
+        due: each trigger's next due times, or why it has none.
     """
 
     state: AgentState
@@ -230,3 +231,4 @@ class AgentStatus:
     permissions: str = ""
     fallback: str = ""
     spent: str = ""
+    due: tuple[tuple[str, tuple[str, ...]], ...] = ()

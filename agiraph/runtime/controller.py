@@ -16,6 +16,7 @@ from agiraph.model.layout import PAUSE, ROOT, SETTINGS, Home
 from agiraph.model.names import name_problem
 from agiraph.ports import EntryKind, Seen
 from agiraph.runtime.agent import ABSENT_SECONDS, Agent
+from agiraph.runtime.alarms import Alarms
 from agiraph.runtime.arrival import seconds_left
 from agiraph.runtime.rest import STAMPS_TELL, Resting
 from agiraph.runtime.rooterrors import RootErrors
@@ -54,6 +55,8 @@ class Controller:
         self._unpaused_at: float | None = None
         self._settings_sha = ""
         self._group: asyncio.TaskGroup
+        world.look = lambda name: self._ask(name, 0.0)
+        self._alarms = Alarms(house.alarm, world.look)
 
     async def run(self, stop: asyncio.Event) -> None:
         """Watch, scan, and go on until `stop` is set; then end everything cleanly."""
@@ -69,6 +72,7 @@ class Controller:
                 self._group.create_task(_until(stop), name="until the end")
         except* _Stopped:
             pass
+        await self._alarms.close()
         await self._watch.close()
         await self._resting.save()
 
@@ -77,10 +81,7 @@ class Controller:
     async def _hints(self) -> None:
         async for names in self._watch.hints():
             for name in names:
-                if name == "*":
-                    self._all()
-                else:
-                    self._hint(name)
+                self._all() if name == "*" else self._hint(name)
 
     def _all(self) -> None:
         for name in ("", *self._seats):
@@ -111,7 +112,7 @@ class Controller:
             asked: set[str] = set()
             while self._due and self._due[0][0] <= now:
                 asked.add(heapq.heappop(self._due)[1])
-            resting = {name for name in asked if self._rests(name)}
+            resting = {name for name in asked if self._resting.rests(name)}
             if resting:
                 self._group.create_task(self._look_at_resting(resting), name="resting")
             for name in asked - resting:
@@ -146,7 +147,7 @@ class Controller:
             self._ask("", 0.0)
             for number, name in enumerate(tuple(self._seats)):
                 # Spread out, so that a tree of a thousand agents never stutters.
-                if not self._rests(name):
+                if not self._resting.rests(name):
                     self._ask(name, number * 0.005)
                 elif started >= self._resting.due:
                     self._ask(name, 0.0)
@@ -182,6 +183,7 @@ class Controller:
             if name in resting:
                 seat.rest, seat.watched = resting[name], resting[name].folders
                 self._watch.folders(name, seat.watched)
+                self._alarms.set(name, resting[name].due)
                 self._count_seen(name)
             else:
                 self._watch_agent(name)
@@ -295,6 +297,7 @@ class Controller:
             self._forget(name, seat)
             return
         self._watch_agent(name)
+        self._alarms.set(name, seat.agent.triggers.due)
         if before and again is None and not seat.dirty and not seat.running:
             again = await self._resting.lay(seat, before)
         if not seat.running:
@@ -325,9 +328,6 @@ class Controller:
         return left
 
     # --- agents at rest
-
-    def _rests(self, name: str) -> bool:
-        return name in self._seats and self._seats[name].rest is not None
 
     async def _look_at_resting(self, names: Iterable[str]) -> None:
         """Look in earnest at those that stand otherwise than they did."""
@@ -373,6 +373,7 @@ class Controller:
     def _forget(self, name: str, seat: Seat) -> None:
         seat.agent.desk.changed()  # its loops see that the home is gone, and end
         self._watch.folders(name, ())
+        self._alarms.set(name, 0.0)
         if self._seats.get(name) is seat:
             del self._seats[name]
         if seat.running:

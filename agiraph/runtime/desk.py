@@ -348,6 +348,15 @@ class Desk:
             paused += self.world.clock.monotonic() - self._paused_at
         return max(age - paused, 0.0)
 
+    def stage_left(self) -> float | None:
+        """Seconds until the open stage's time is up; None where it has no limit."""
+        run = self.run
+        if run is None or not run.stages or run.stages[-1].closed:
+            return None
+        limit = run.stages[-1].contract.timeout
+        left = limit - self.stage_age() if limit is not None else -1.0
+        return left if left > 0 else None
+
     async def book_pause(self) -> None:
         """Put a pause that is over on the open stage's record."""
         seconds, self._unbooked = self._unbooked, 0.0

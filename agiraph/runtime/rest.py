@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 CACHE: Final = MACHINE / "at_rest.json"
 SAVE_EVERY: Final = 2.0
 SHARE: Final = 1000.0  # looking whether they rest takes a thousandth of the time
+JUMP: Final = 60.0  # seconds by which the wall clock may stray
+EARLY: Final = 0.05  # seconds by which an alarm may ring too soon
 STAMPS_TELL: Final = 2.0  # younger changes can carry equal time stamps
 # Written by the daemon alone, and for nobody to act on: no reason for a look.
 OURS: Final = frozenset(
@@ -62,6 +64,7 @@ class Resting:
         self._version = house.version
         self._alone = house.only is not None
         self._news = False
+        self._drift = world.clock.now().timestamp() - world.clock.monotonic()
         self.settings = ""
         self.due = 0.0
 
@@ -107,9 +110,38 @@ class Resting:
             return STAMPS_TELL - age
         day = self._world.today()
         spent = self._world.ledger.account(f"day:{seat.agent.desk.agent}:{day}")
-        seat.rest = Rest(seat.watched, mark, day, spent.usd, spent.tokens)
+        due = seat.agent.triggers.due
+        seat.rest = Rest(
+            seat.watched,
+            mark,
+            day,
+            spent.usd,
+            spent.tokens,
+            due=due.timestamp() if due else 0.0,
+        )
         self._news = True
         return None
+
+    def rests(self, name: str) -> bool:
+        """Whether an agent rests, and none of its triggers is due."""
+        self._mind_the_clock()
+        seat = self._seats.get(name)
+        if seat is None or seat.rest is None:
+            return False
+        rest, now = seat.rest, self._world.clock.now().timestamp()
+        if rest.due and rest.due <= now + EARLY:
+            seat.rest = None
+            return False
+        return True
+
+    def _mind_the_clock(self) -> None:
+        """After a suspend, or where the clock was set, due times are looked at anew."""
+        clock = self._world.clock
+        drift = clock.now().timestamp() - clock.monotonic()
+        if abs(drift - self._drift) > JUMP:
+            self._drift = drift
+            for seat in self._seats.values():
+                seat.rest = None
 
     # --- over a restart
 
@@ -158,6 +190,7 @@ def _written(rest: Rest) -> dict[str, Json]:
         "day": rest.day,
         "usd": rest.usd,
         "tokens": rest.tokens,
+        "due": rest.due,
     }
 
 
@@ -171,4 +204,5 @@ def _read(entry: Mapping[str, object]) -> Rest:
         str(entry["day"]),
         float(str(entry["usd"])),
         int(str(entry["tokens"])),
+        float(str(entry["due"])),
     )

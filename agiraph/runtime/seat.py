@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from pathlib import PurePosixPath
 
     from agiraph.model.agent import TreeSettings
-    from agiraph.ports import Tool
+    from agiraph.ports import Alarm, Tool
     from agiraph.runtime.agent import Agent
     from agiraph.runtime.desk import Desk
     from agiraph.runtime.supervisor import Supervisor
@@ -28,6 +28,7 @@ class Rest:
         folders: what a look goes through, relative to the root.
         mark: how all in them stood that people may change.
         day, usd, tokens: what it had spent on that day.
+        due: when one of its triggers is due, in seconds since 1970; 0 is never.
     """
 
     folders: tuple[PurePosixPath, ...]
@@ -35,6 +36,7 @@ class Rest:
     day: str = ""
     usd: float = 0.0
     tokens: int = 0
+    due: float = 0.0
 
 
 @dataclass(slots=True)
@@ -67,6 +69,8 @@ class House:
     Attributes:
         only: the one agent to work on; None is every one.
         version: of the program.
+        alarm: makes what rings at due times, given whom it tells; None: nothing does,
+            and what is due is found by the next rescan.
     """
 
     edges: Callable[[LastSeen], Mapping[str, Tool]]
@@ -74,6 +78,7 @@ class House:
     models: Callable[[TreeSettings], object]
     only: str | None = None
     version: str = ""
+    alarm: Callable[[Callable[[str], None]], Alarm] | None = None
 
 
 def folders_of(desk: Desk) -> tuple[PurePosixPath, ...]:

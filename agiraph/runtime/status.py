@@ -137,6 +137,7 @@ class StatusPage:
             desk.world.trouble,
             desk.hold,
             desk.settings,
+            desk.planned,
             chains.in_force(desk),
         )
 
@@ -176,6 +177,7 @@ class StatusPage:
             workers=self._workers(),
             permissions=permissions_note(desk),
             spent=spent_on(desk.tally, lambda spot: spot.run == run),
+            due=desk.planned,
             fallback=chains.in_force(desk),
         )
 

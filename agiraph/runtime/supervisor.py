@@ -73,7 +73,9 @@ class Supervisor:
             return False
         left = desk.cut_off or any(staff.left for staff in desk.staff.values())
         mail = desk.mail.has(COORDINATOR) or questions.untold(desk, COORDINATOR)
-        return desk.run_open or bool(mail) or left or self._has_errands()
+        return (
+            desk.run_open or bool(mail) or left or bool(self._agent.triggers.errands())
+        )
 
     async def run(self) -> None:
         """Start what can start, until nothing is left; cancelled, it ends its loops."""
@@ -120,14 +122,8 @@ class Supervisor:
 
     def _alarm(self) -> float | None:
         """Seconds until something falls due by itself."""
-        run = self._desk.run
-        due = self._page.due()
-        if run is not None and run.stages and not run.stages[-1].closed:
-            limit = run.stages[-1].contract.timeout
-            left = limit - self._desk.stage_age() if limit is not None else -1.0
-            if left > 0:
-                return left if due is None else min(left, due)
-        return due
+        moments = (self._page.due(), self._desk.stage_left())
+        return min((each for each in moments if each is not None), default=None)
 
     # --- one round
 
@@ -146,9 +142,6 @@ class Supervisor:
         await self._end_without_coordinator()
         await desk.write_board()
         return bool(self._tasks) or self.wants()
-
-    def _has_errands(self) -> bool:
-        return bool(self._agent.triggers.errands()) and not self._desk.is_paused
 
     def _errands(self, group: asyncio.TaskGroup) -> None:
         """The commands and probes of triggers."""

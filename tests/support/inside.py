@@ -173,14 +173,18 @@ class LedModel:
 
 
 class LeapingClock(SystemClock):
-    """The machine's clock, which a test may set forward."""
+    """The machine's clock, which a test may set forward; `wall` moves only the wall's.
+
+    It never goes back but there.
+    """
 
     def __init__(self) -> None:
         super().__init__()
         self.ahead = 0.0
+        self.wall = 0.0
 
     def now(self) -> datetime:
-        return super().now() + timedelta(seconds=self.ahead)
+        return super().now() + timedelta(seconds=self.ahead + self.wall)
 
     def monotonic(self) -> float:
         return super().monotonic() + self.ahead

@@ -101,6 +101,7 @@ def write_agent_status(status: AgentStatus) -> str:
         "questions": list(status.questions),
         "nodes": dict(status.nodes),
         "workers": dict(status.workers),
+        "due": {name: list(times) for name, times in status.due},
     }
     return emit.page(_applying(keys, status.spend), _agent_words(status))
 
@@ -177,6 +178,7 @@ def _agent_words(status: AgentStatus) -> str:
         ("Permissions", status.permissions),
     ]
     lines = [f"- {name}: {words}" for name, words in facts if words]
+    due = [f"- {name}: {', '.join(times)}" for name, times in status.due]
     asked = [f"- {question}" for question in status.questions]
     parts = [
         _words("", "", status.waiting_for, status.error),
@@ -185,5 +187,6 @@ def _agent_words(status: AgentStatus) -> str:
         if asked
         else "",
         f"Spent in this run:\n\n{status.spent}" if status.spent else "",
+        "Triggers, and when they are due next:\n\n" + "\n".join(due) if due else "",
     ]
     return "\n\n".join(part for part in parts if part)

@@ -112,14 +112,10 @@ def due(
         slots = slots_after(trigger, since=since, after=start, tree=tree)
         return tuple(itertools.takewhile(lambda slot: slot <= until, slots))
 
-    span = _DAY / 4
-    while until - span > after:
-        found = within(until - span)
-        if len(found) >= most:
-            break
+    span, found = _DAY / 4, within(max(after, until - _DAY / 4))
+    while len(found) < most and until - span > after:
         span *= 2
-    else:
-        found = within(after)
+        found = within(max(after, until - span))
     kept = found[-most:]
     if len(found) < most:
         return Due(kept)

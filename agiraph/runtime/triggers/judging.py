@@ -102,8 +102,9 @@ class Judging:
         """Each event is a slot of its own; after an absence only the newest fires."""
         meant = []
         for place, event in heard:
-            if event.get("ts", "") >= mark.since and is_meant(trigger, event):
-                meant.append((datetime.fromisoformat(str(event["ts"])), place))
+            when = _at(str(event["ts"])) if "ts" in event else self._began
+            if when >= mark.begun() and is_meant(trigger, event):
+                meant.append((when, place))
         for number, (slot, place) in enumerate(meant, 1):
             standing = self._standing(trigger)
             missed = is_late(slot, standing) and number < len(meant)

@@ -81,6 +81,9 @@ class Triggers:
     def errands(self) -> dict[str, Callable[[], Coroutine[None, None, None]]]:
         """What takes longer than a look: commands and probes, by name."""
         found: dict[str, Callable[[], Coroutine[None, None, None]]] = {}
+        desk = self._desk
+        if desk.is_paused or desk.hold or desk.stopping:
+            return found
         for slot in self._book.open:
             if _is_errand(slot):
                 name = f"trigger:{slot.trigger}@{slot.slot}"
@@ -189,8 +192,9 @@ class Triggers:
         beat, mark = self._trigger(slot), self._book.marks[slot.trigger]
         seen = await self._sights.of(beat)
         slot.looks = False
-        if seen == mark.seen:
+        if seen == mark.seen or self._sights.owed([beat]):
             slot.fires, slot.reason = False, verdicts.UNCHANGED
+            self._sights.put(beat, seen)
         else:
             # Open until the wake has ended; nothing ends what is no wake.
             mark.seen = "" if slot.action.deed is Deed.WAKE else seen

@@ -34,14 +34,14 @@ class Sights:
         self._deeds = deeds
         self._eyes: dict[str, Eye] = {}
         self._rests = desk.rests
-        self._unseen: set[str] = set()
+        self._unseen: dict[str, int] = {}
 
     def note(self, beats: Iterable[Trigger], fresh: Iterable[str]) -> None:
         """Whoever rested since has ended a wake: every beat is to look again."""
-        self._unseen |= set(fresh)
-        if self._rests != self._desk.rests:
-            self._rests = self._desk.rests
-            self._unseen |= {beat.id for beat in beats}
+        rests = self._desk.rests
+        again = [] if self._rests == rests else [beat.id for beat in beats]
+        self._unseen |= dict.fromkeys((*fresh, *again), rests)
+        self._rests = rests
 
     def owed(self, beats: Iterable[Trigger]) -> list[Trigger]:
         """The beats that are to look now: the agent has come to rest since."""
@@ -54,11 +54,15 @@ class Sights:
     async def keep(self, beats: Iterable[Trigger]) -> None:
         """Keep what these beats see now."""
         for beat in beats:
-            self._unseen.discard(beat.id)
-            seen = await self.of(beat)
-            mark = self._book.marks.get(beat.id)
-            if mark is not None and mark.digest == beat.digest:
-                mark.seen = seen
+            self.put(beat, await self.of(beat))
+
+    def put(self, beat: Trigger, seen: str) -> None:
+        """Keep what a beat has seen; who rested since makes it look once more."""
+        mark = self._book.marks.get(beat.id)
+        if mark is not None and mark.digest == beat.digest:
+            mark.seen = seen
+        if self._unseen.get(beat.id) == self._rests:
+            del self._unseen[beat.id]
 
     async def of(self, beat: Trigger) -> str:
         """What a beat sees, as a fingerprint; its probe is run."""
