@@ -138,16 +138,12 @@ class Supervisor:
             await self._coordinator(group)
             await self._wind_up(group)
             await self._workers(group)
-            self._errands(group)
+            for name, errand in self._agent.triggers.errands().items():
+                if name not in self._tasks:
+                    self._start(group, name, errand())
         await self._end_without_coordinator()
         await desk.write_board()
         return bool(self._tasks) or self.wants()
-
-    def _errands(self, group: asyncio.TaskGroup) -> None:
-        """The commands and probes of triggers."""
-        for name, errand in self._agent.triggers.errands().items():
-            if name not in self._tasks:
-                self._start(group, name, errand())
 
     def _reap(self) -> None:
         self._tasks = {n: task for n, task in self._tasks.items() if not task.done()}

@@ -11,6 +11,7 @@ from agiraph.core.schedule.slots import MOST, Due, due
 from agiraph.core.schedule.verdicts import Standing, Verdict, is_late, judge
 from agiraph.model.names import COORDINATOR
 from agiraph.model.trigger import Deed, Kind
+from agiraph.runtime.purses import purses
 from agiraph.runtime.triggers.book import Slot
 from agiraph.runtime.triggers.deeds import may_run
 
@@ -207,15 +208,7 @@ class Judging:
 
     def _spent(self) -> bool:
         """Whether a budget has nothing left, so that no call can be made."""
-        desk, today = self._desk, self._desk.world.today()
-        run = desk.run.name if desk.run_open and desk.run else ""
-        keys = f"run:{desk.agent}:{run}", f"day:{desk.agent}:{today}"
-        ledger, tree = desk.world.ledger, f"tree:{today}"
-        purses = (
-            ledger.purse("agent's budget", desk.settings.budget, *keys),
-            ledger.purse("tree's budget", desk.world.settings.budget, tree, tree),
-        )
-        rooms = [room for purse in purses for room in purse.room()]
+        rooms = [room for each in purses(self._desk, None) for room in each.room()]
         return any(room is not None and room <= 0 for room in rooms)
 
     def _is_running(self, trigger: Trigger) -> bool:
