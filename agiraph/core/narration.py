@@ -49,6 +49,8 @@ _SAID = {
     EventType.MODEL_CHANGED: "{who}: {words}",
     EventType.MEMORY_WRITTEN: "{who} wrote {path}",
     EventType.MEMORY_COMPACTED: "{who} compacted its conversation",
+    EventType.TRIGGER_FIRED: "trigger {trigger} fired {reason}",
+    EventType.TRIGGER_SKIPPED: "trigger {trigger} was skipped: {reason}",
     EventType.BUDGET_REACHED: "{words}",
     EventType.FILE_CHANGED: "{path} accepted",
     EventType.FILE_ERROR: "{words}",
