@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from agiraph import __version__
 from agiraph.clock import SystemClock
 from agiraph.core import limits
+from agiraph.mcp.host import SdkHost
 from agiraph.model.agent import AgentState, TreeSettings
 from agiraph.model.layout import MACHINE
 from agiraph.providers.models import ModelCatalog
@@ -162,6 +163,7 @@ class Daemon:
             ),
             root=self._root,
             stands=self._stands,
+            tool_servers=SdkHost(self._root, environment, version=__version__),
             suspects=self._starts.held,
             released=self._starts.released,
         )

@@ -39,6 +39,7 @@ _MODULE_OF = {
     "check": "check",
     "models": "models",
     "model": "model",
+    "mcp": "mcp",
     "version": "care",
 }
 

@@ -1,4 +1,4 @@
-"""Which hosts of the web an agent may go to, by the patterns that a person gave."""
+"""Which hosts and tools an agent may use, by the patterns that a person gave."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 from agiraph.model.agent import Permission
 
 if TYPE_CHECKING:
-    from agiraph.model.agent import Permissions
+    from agiraph.model.agent import Patterns, Permissions
 
 # `*`, `example.org`, `*.example.org`; a `*` anywhere else would promise too much.
 _PATTERN: Final = re.compile(r"\*|(\*\.)?[a-z0-9_-]+(\.[a-z0-9_-]+)*(:[0-9a-f:]*)?")
@@ -29,7 +29,17 @@ def permission_for(host: str, permissions: Permissions) -> Permission:
         permissions: in force. A host that no pattern fits is denied where some are
             allowed by name, else it is as `web` says.
     """
-    rules = permissions.hosts
+    return most_exact(host, permissions.hosts, permissions.web)
+
+
+def most_exact(name: str, rules: Patterns, otherwise: Permission) -> Permission:
+    """What the most exact pattern says of a name.
+
+    Args:
+        name: a host, or a tool as `server/tool`.
+        rules: patterns; a name that none fits is denied where some are allowed.
+        otherwise: for a name that none fits, where none is allowed.
+    """
     lists = {
         Permission.DENY: rules.deny,
         Permission.ASK: rules.ask,
@@ -38,18 +48,21 @@ def permission_for(host: str, permissions: Permissions) -> Permission:
     best, found = 0, None
     for permission in _ORDER:
         for pattern in lists[permission]:
-            exact = _exactness(pattern, host)
+            exact = _exactness(pattern, name)
             if exact > best:
                 best, found = exact, permission
     if found is not None:
         return found
-    return Permission.DENY if rules.allow else permissions.web
+    return Permission.DENY if rules.allow else otherwise
 
 
-def _exactness(pattern: str, host: str) -> int:
-    """How exactly a pattern fits a host; 0 where it does not."""
+def _exactness(pattern: str, name: str) -> int:
+    """How exactly a pattern fits a name; 0 where it does not."""
     if pattern == "*":
         return 1
     if pattern.startswith("*."):
-        return len(pattern) if host.endswith(pattern[1:]) else 0
-    return 1000 + len(pattern) if host == pattern else 0
+        return len(pattern) if name.endswith(pattern[1:]) else 0
+    if pattern.endswith("*"):
+        return len(pattern) if name.startswith(pattern[:-1]) else 0
+    whole = name == pattern or name.partition("/")[0] == pattern
+    return 1000 + len(pattern) if whole else 0

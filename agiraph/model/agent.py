@@ -46,8 +46,8 @@ class Permission(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class HostRules:
-    """Patterns of hosts of the web, such as `*.example.org`, in each kind."""
+class Patterns:
+    """Patterns in each kind: of hosts (`*.example.org`), of tools (`server/read_*`)."""
 
     allow: tuple[str, ...] = ()
     ask: tuple[str, ...] = ()
@@ -60,6 +60,7 @@ class Permissions:
 
     Attributes:
         hosts: what `web` says of single hosts.
+        mcp: for the tools of tool servers; tools: what it says of single ones.
     """
 
     bash: Permission = Permission.SANDBOX
@@ -68,7 +69,9 @@ class Permissions:
     spawn: Permission = Permission.ALLOW
     schedule: Permission = Permission.ALLOW
     reconvene: Permission = Permission.ALLOW
-    hosts: HostRules = HostRules()
+    hosts: Patterns = Patterns()
+    mcp: Permission = Permission.ALLOW
+    tools: Patterns = Patterns()
 
 
 @dataclass(frozen=True, slots=True)

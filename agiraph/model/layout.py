@@ -249,6 +249,14 @@ class Home:
         return self.path / "_state"
 
     @property
+    def servers(self) -> PurePosixPath:
+        return self.path / ".mcp.json"
+
+    @property
+    def servers_known(self) -> PurePosixPath:
+        return self.state / "mcp.json"
+
+    @property
     def journal(self) -> PurePosixPath:
         return self.state / "journal.jsonl"
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import unicodedata
 
 COORDINATOR = "coordinator"
+AGIRAPH = "agiraph"  # who speaks where the daemon itself does
 HUMAN = "human"
 EVERYONE = "*"
 LONGEST = 64

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from agiraph.core import board
 from agiraph.core.codec import (
     read_goal,
+    read_mcp,
 )
 from agiraph.core.codec.report import Good, Rejected
 from agiraph.core.limits import GOAL_BYTES
@@ -36,6 +37,7 @@ from agiraph.runtime.recall import (
     recall_run,
     recall_spend,
 )
+from agiraph.runtime.servers import Servers
 from agiraph.runtime.together import together
 from agiraph.runtime.triggers.room import Triggers
 
@@ -62,6 +64,7 @@ class Agent:
         self.desk = Desk(world, home)
         self.desk.mail = Mailroom(self.desk)
         self.desk.jobs = Jobs(self.desk)
+        self.desk.servers = Servers(self.desk)
         self._intake = Intake(self.desk)
         self._letters = Letters(self.desk, self._intake)
         self._boardwork = Boardwork(self.desk, self._intake)
@@ -158,6 +161,9 @@ class Agent:
             if isinstance(found, Good):
                 self._put_goal(found.value)
         desk.soul = self._intake.accepted(desk.home.soul) or ""
+        servers = read_mcp(self._intake.accepted(desk.home.servers) or "{}")
+        if isinstance(servers, Good) and servers.value:
+            desk.servers.put(servers.value)
         desk.memory_digest = self._memory_as_it_is()
         recall_run(desk)
         recall_cut_off(desk)
@@ -276,12 +282,21 @@ class Agent:
         unread = "nothing of it: the agent goes on without this memory"
         if await self._intake.judge(home.memory, folder.memory, Good, unread):
             self._intake.note(home.memory, folder.memory)
+        await self._servers(folder.servers)
         if folder.memory.seen is Seen.GOOD:
             known = desk.memory_digest
             desk.memory_digest = folder.memory.sha
             if folder.memory.sha not in (known, desk.own_memory):
                 desk.memory_changed = folder.memory.sha[:12]
                 desk.bell.ring()
+
+    async def _servers(self, sight: Sight) -> None:
+        """Which tool servers there are; those of a file that is gone are gone."""
+        desk, path = self.desk, self.desk.home.servers
+        gone = sight.seen is Seen.ABSENT and self._intake.is_new(path, sight)
+        if gone or await self._judged(path, sight, read_mcp):
+            found = read_mcp(sight.text) if not gone else Good(())
+            desk.servers.put(found.value if isinstance(found, Good) else ())
 
     async def _judged(
         self,

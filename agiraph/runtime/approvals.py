@@ -19,6 +19,7 @@ from agiraph.core.codec.report import Rejected
 from agiraph.core.limits import GOAL_BYTES
 from agiraph.errors import AgiraphError, NotThere
 from agiraph.model.message import Question, QuestionKind
+from agiraph.model.names import AGIRAPH
 from agiraph.model.node import NodeState
 from agiraph.model.tool import ToolResult
 from agiraph.runtime import questions
@@ -56,7 +57,7 @@ def addressed(desk: Desk, intent: Intent, seat: Seat) -> Intent:
     keeps its question.
     """
     need = approval.needed(intent)
-    if need is None or _is_covered(desk, need):
+    if need is None or is_covered(desk, need):
         return intent
     asked: dict[str, Json] = {
         "kind": need.kind,
@@ -80,7 +81,7 @@ def number_of(intent: Intent) -> int | None:
     return number if isinstance(number, int) else None
 
 
-def _is_covered(desk: Desk, need: approval.Need) -> bool:
+def is_covered(desk: Desk, need: approval.Need) -> bool:
     """Whether the person has allowed all of it for always."""
     wanted = [(need.kind, subject) for subject in need.subjects]
     return bool(wanted) and all(each in desk.approved for each in wanted)
@@ -120,7 +121,7 @@ async def settle(
     await questions.ask(desk, _question(intent, need))
 
     def over() -> bool:
-        return number not in desk.questions or _is_covered(desk, need) or loop.called()
+        return number not in desk.questions or is_covered(desk, need) or loop.called()
 
     if not over():
         words = f"your approval, {ident}"
@@ -138,7 +139,7 @@ async def _outcome(
     """What the call comes to, now that something has happened."""
     ident = questions.name_of(number)
     said = desk.journal.mark_of(ident, questions.ANSWERED)
-    if said is None and not _is_covered(desk, need):
+    if said is None and not is_covered(desk, need):
         return ToolResult(_STILL_OPEN.format(ident=ident), error=True)
     if said is None:
         await questions.withdraw(desk, number, "it is allowed for always by now")
@@ -222,5 +223,6 @@ async def withdraw_of(desk: Desk, node: str | None, why: str) -> None:
     """The calls of a node, or of the coordinator, are made no more: ask no longer."""
     known = {**desk.questions, **desk.answered}
     for number, question in known.items():
-        if question.kind is QuestionKind.APPROVAL and question.node == node:
+        mine = question.node == node and question.sender != AGIRAPH
+        if question.kind is QuestionKind.APPROVAL and mine:
             await questions.withdraw(desk, number, why)

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from agiraph.model.run import Run
     from agiraph.runtime.jobs import Jobs
     from agiraph.runtime.mail import Mailroom
+    from agiraph.runtime.servers import Servers
     from agiraph.runtime.world import World
 
 
@@ -74,6 +75,7 @@ class Desk:
         self.places = Places(self.bell, lambda: self.settings.max_workers)
         self.mail: Mailroom
         self.jobs: Jobs
+        self.servers: Servers
         self.seen = LastSeen()
         self.goal: Goal | None = None
         self.goal_digest = ""
@@ -203,6 +205,12 @@ class Desk:
     def hold(self) -> str:
         """Why nothing new may start here, beside a pause; empty when it may."""
         return "; ".join(self.holds.values()) or self.world.hold
+
+    @property
+    def may_start(self) -> bool:
+        """Whether loops may start: nothing forbids it, and their tools are known."""
+        closed = self.is_paused or self.hold or self.stopping or self.opening
+        return not closed and not self.servers.starting
 
     async def until_free(self, hold: str) -> None:
         """Wait until another hold is there, or none."""

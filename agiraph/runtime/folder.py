@@ -43,6 +43,7 @@ class Folder:
     soul: Sight = field(default_factory=lambda: Sight(Seen.ABSENT))
     memory: Sight = field(default_factory=lambda: Sight(Seen.ABSENT))
     triggers: Sight = field(default_factory=lambda: Sight(Seen.ABSENT))
+    servers: Sight = field(default_factory=lambda: Sight(Seen.ABSENT))
     inbox: Sight = field(default_factory=lambda: Sight(Seen.ABSENT))
     approvals: Sight = field(default_factory=lambda: Sight(Seen.ABSENT))
     held_open: bool = False
@@ -84,6 +85,7 @@ class Look:
         found.soul = self._look(home.soul, GOAL_BYTES)
         found.memory = self._look(home.memory, GOAL_BYTES)
         found.triggers = self._look(home.triggers, GOAL_BYTES)
+        found.servers = self._look(home.servers, GOAL_BYTES)
         found.inbox = self._look(home.inbox, INBOX_BYTES)
         found.approvals = self._look(home.approvals, GOAL_BYTES)
         found.goal_changed = names["GOAL.md"].changed if "GOAL.md" in names else None

@@ -8,11 +8,14 @@ from agiraph import prompts
 from agiraph.core.brief import system_text
 from agiraph.model.agent import Mode
 from agiraph.model.conversation import SystemLine
+from agiraph.model.server import FOREIGN
 from agiraph.model.tool import Who
 from agiraph.runtime.chains import chain_of, chosen, loop_of
 from agiraph.tools.registry import guidance_for, specs_for
 
 if TYPE_CHECKING:
+    from agiraph.model.server import ServerTool
+    from agiraph.model.tool import ToolSpec
     from agiraph.model.worker import Identity
     from agiraph.runtime.conversation import Conversation
     from agiraph.runtime.desk import Desk
@@ -21,12 +24,15 @@ if TYPE_CHECKING:
 def for_coordinator(desk: Desk, talk: Conversation) -> SystemLine:
     """The rules, the tools and the soul; what was said before goes on under it."""
     settings = desk.settings
-    specs = specs_for(Who.COORDINATOR, settings.tools)
+    specs = (
+        *specs_for(Who.COORDINATOR, settings.tools),
+        *_of_servers(desk, settings.tools),
+    )
     content = system_text(
         prompts.words("coordinator"),
         prompts.words("finite" if settings.mode is Mode.FINITE else "infinite"),
         "## Tools",
-        guidance_for(spec.name for spec in specs),
+        _guidance(specs),
         f"## Who you are (SOUL.md)\n\n{desk.soul}" if desk.soul.strip() else "",
     )
     model = chosen(desk, chain_of(desk), loop_of(desk, None))
@@ -50,9 +56,11 @@ def for_worker(
     Args:
         single: whether the node has one answer and no tools.
     """
-    specs = () if single else specs_for(Who.WORKER, _allowed(desk, identity))
+    allowed = _allowed(desk, identity)
+    specs = (*specs_for(Who.WORKER, allowed), *_of_servers(desk, allowed))
+    specs = () if single else specs
     role = f", {identity.role}" if identity.role else ""
-    tools = ("## Tools", guidance_for(spec.name for spec in specs)) if specs else ()
+    tools = ("## Tools", _guidance(specs)) if specs else ()
     content = system_text(
         prompts.words("single" if single else "worker"),
         *tools,
@@ -73,6 +81,27 @@ def for_worker(
         compacted=old.compacted if old else 0,
         turns=old.turns if old else 0,
     )
+
+
+def _of_servers(desk: Desk, allowed: tuple[str, ...] | None) -> tuple[ToolSpec, ...]:
+    """The tools of servers that a person lets a loop have, by server and name."""
+    names = [tool.spec for tool in desk.servers.tools if _may(tool, allowed)]
+    return tuple({spec.name: spec for spec in names}.values())
+
+
+def _may(tool: ServerTool, allowed: tuple[str, ...] | None) -> bool:
+    """Whether a list of tools names this one, or its whole server."""
+    server = f"{FOREIGN}{tool.server}"
+    wanted = (tool.spec.name, server, f"{server}__*")
+    return allowed is None or any(each in allowed for each in wanted)
+
+
+def _guidance(specs: tuple[ToolSpec, ...]) -> str:
+    """How to use the tools; one word for all that come from servers."""
+    words = guidance_for(spec.name for spec in specs)
+    if any(spec.name.startswith(FOREIGN) for spec in specs):
+        words += "\n\n" + prompts.words("tool_servers")
+    return words
 
 
 def _allowed(desk: Desk, identity: Identity) -> tuple[str, ...] | None:

@@ -16,7 +16,7 @@ from agiraph.errors import AgiraphError, NotThere
 from agiraph.model.conversation import Kind, UserLine
 from agiraph.model.event import EventType
 from agiraph.model.message import Question, QuestionKind
-from agiraph.model.names import COORDINATOR
+from agiraph.model.names import AGIRAPH, COORDINATOR
 from agiraph.runtime.folder import number_of
 
 if TYPE_CHECKING:
@@ -145,6 +145,8 @@ async def answer(desk: Desk, number: int, text: str) -> bool:
 
 def reader(desk: Desk, question: Question) -> str:
     """Who is told the answer: whoever asked, or the coordinator once that has ended."""
+    if question.sender == AGIRAPH:
+        return AGIRAPH
     node = desk.nodes.get(question.node or "")
     if node is None or node.status.state.ended:
         return COORDINATOR

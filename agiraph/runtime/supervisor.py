@@ -42,7 +42,6 @@ NO_COMMAND_LINE_AGENTS = (
     "command-line agents cannot be run as workers yet; give the node to a harnessed "
     "worker"
 )
-
 ROUNDS = "rounds"
 
 
@@ -57,8 +56,7 @@ class Supervisor:
         self._talk: Conversation | None = None
         self._news: News | None = None
         self._tasks: dict[str, asyncio.Task[None]] = {}
-        # Loop -> the run whose end it was begun after.
-        self._begun_after: dict[str, str] = {}
+        self._begun_after: dict[str, str] = {}  # loop -> the run that had ended
         self._attempts: dict[str, int] = {}
         self._cleared_up = False
         self._page = StatusPage(self._desk)
@@ -89,8 +87,10 @@ class Supervisor:
 
     async def _rounds(self, group: asyncio.TaskGroup) -> None:
         desk = self._desk
+        await self._clear_up()
+        serve = self._edge.guard("tool servers", desk.servers.run())
+        servers = group.create_task(serve, name="tool servers")
         try:
-            await self._clear_up()
             rung = desk.bell.count
             while await self._dispatch(group):
                 await self._page.write()
@@ -99,6 +99,7 @@ class Supervisor:
                     desk.bell.ring()  # time has passed: whoever waits looks, too
                 rung = desk.bell.count
         finally:
+            servers.cancel()
             for task in self._tasks.values():
                 _cancel(task)
 
@@ -134,7 +135,7 @@ class Supervisor:
             return False
         self._end_cancelled()
         await desk.book_pause()
-        if not (desk.is_paused or desk.hold or desk.stopping or desk.opening):
+        if desk.may_start:
             await self._coordinator(group)
             await self._wind_up(group)
             await self._workers(group)

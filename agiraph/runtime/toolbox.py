@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import ChainMap
 from typing import TYPE_CHECKING
 
 from agiraph.model.names import COORDINATOR
@@ -9,9 +10,8 @@ from agiraph.runtime.acts import ending, people, talk, waiting, work
 from agiraph.runtime.acts.command import CoordinatorsBash
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Mapping
 
-    from agiraph.model.tool import ToolSpec
     from agiraph.ports import Tool
     from agiraph.runtime.acts.act import Act, Parker
     from agiraph.runtime.conversation import Conversation
@@ -38,17 +38,15 @@ ACTS: tuple[type[Act], ...] = (
 
 def toolbox(
     desk: Desk, conversation: Conversation, loop: Parker, edges: Mapping[str, Tool]
-) -> dict[str, Tool]:
-    """Every tool by its name; which of them a session offers is the session's."""
+) -> Mapping[str, Tool]:
+    """Every tool by its name, those of servers as they come.
+
+    Which of them a session offers is the session's affair.
+    """
     box: dict[str, Tool] = dict(edges)
     for kind in ACTS:
         act = kind(desk, conversation, loop)
         box[act.name] = act
     if loop.name == COORDINATOR and "bash" in box:
         box["bash"] = CoordinatorsBash(desk, box["bash"])
-    return box
-
-
-def offered(box: Mapping[str, Tool], specs: Iterable[ToolSpec]) -> dict[str, Tool]:
-    """The tools that a session's frozen list names."""
-    return {spec.name: box[spec.name] for spec in specs if spec.name in box}
+    return ChainMap(box, desk.servers.box)

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from agiraph.model.owner import Owner
     from agiraph.ports import Clock, Disk, Models, Pen, Reader, Shell, Whereabouts
     from agiraph.runtime.bell import Bell
+    from agiraph.runtime.hosting import Host
     from agiraph.runtime.ledger import Ledger
     from agiraph.runtime.places import Places
 
@@ -46,6 +47,7 @@ class World:
         trouble: why something cannot be written now; empty when all is well.
         crowded: why the disk takes no new work; empty when there is room.
         suspects: agents that were at work each time the daemon died lately.
+        tool_servers: starts the servers that `.mcp.json` names; None where nobody does.
         released: is told which of them a person lets try again.
         bells: of the agents; whoever waits there hears of what holds for all.
         runs: places for the runs at work at once.
@@ -81,6 +83,7 @@ class World:
     trouble: str = ""
     crowded: str = ""
     suspects: frozenset[str] = frozenset()
+    tool_servers: Host | None = None
     released: Callable[[str], None] = _nothing
     told_over: dict[str, Budget] = field(default_factory=dict)
     setbacks: Setbacks = field(default_factory=Setbacks)

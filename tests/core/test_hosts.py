@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from agiraph.core.codec import Good, Rejected, read_goal
-from agiraph.core.hosts import permission_for
+from agiraph.core.hosts import most_exact, permission_for
 from agiraph.model.agent import Permission, Permissions, Settings
 
 
@@ -78,3 +78,24 @@ def test_a_setting_for_tests_is_no_setting_of_a_tree() -> None:
     assert isinstance(found, Rejected)
     assert permission_for("127.0.0.1", Permissions()) is Permission.ALLOW
     assert Permissions().hosts.allow == ()
+
+
+@pytest.mark.parametrize(
+    ("mcp", "tool", "may"),
+    [
+        ("ask", "files/read", "ask"),
+        ("{deny: [files]}", "files/read", "deny"),
+        ("{deny: [files]}", "other/read", "allow"),
+        ("{deny: [files], allow: [files/read]}", "files/read", "allow"),
+        ("{ask: ['*'], allow: ['files/read_*']}", "files/read_all", "allow"),
+        ("{ask: ['*'], allow: ['files/read_*']}", "files/write", "ask"),
+        ("{allow: [files]}", "other/read", "deny"),
+    ],
+)
+def test_tools_of_servers_go_by_the_same_rule(mcp: str, tool: str, may: str) -> None:
+    text = f"---\npermissions:\n  mcp: {mcp}\n---\nGo.\n"
+    found = read_goal(text, Settings())
+    assert isinstance(found, Good), found
+    permissions = found.value.settings.permissions
+    given = most_exact(tool, permissions.tools, permissions.mcp)
+    assert given is Permission(may)

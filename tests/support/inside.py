@@ -57,6 +57,7 @@ if TYPE_CHECKING:
     from agiraph.model.event import Event
     from agiraph.model.usage import Price
     from agiraph.runtime.desk import Desk
+    from agiraph.runtime.hosting import Host
 
 AGENT = "a"
 PATIENCE = 30.0
@@ -193,8 +194,9 @@ class LeapingClock(SystemClock):
 class Inside:
     """One agent, its desk and its supervisor; `restart` is a daemon's death."""
 
-    def __init__(self, root: Path) -> None:
+    def __init__(self, root: Path, host: Host | None = None) -> None:
         self.root = root
+        self.host = host
         self.home = root / AGENT
         self.model = LedModel()
         self.clock = LeapingClock()
@@ -225,6 +227,7 @@ class Inside:
             trace=self.bugs.append,
             root=root,
             stands=lambda _, state: self.states.append(state),
+            tool_servers=self.host,
         )
         self.agent = Agent(world, Home(AGENT), lambda: {"SOUL.md": b"I am calm.\n"})
         seen = self.agent.desk.seen
@@ -361,9 +364,9 @@ class Inside:
 
 
 @asynccontextmanager
-async def inside(root: Path) -> AsyncIterator[Inside]:
+async def inside(root: Path, host: Host | None = None) -> AsyncIterator[Inside]:
     """An agent whose loops end with the test; a bug of ours fails it."""
-    found = Inside(root)
+    found = Inside(root, host)
     try:
         yield found
     finally:

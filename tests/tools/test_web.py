@@ -12,7 +12,7 @@ from agiraph.core.approval import needed
 from agiraph.core.limits import WEB_SHOWN
 from agiraph.core.untrusted import fenced, source_of
 from agiraph.errors import ToolRefused
-from agiraph.model.agent import HostRules, Permission, Permissions, SearchSettings
+from agiraph.model.agent import Patterns, Permission, Permissions, SearchSettings
 from agiraph.model.web import Hit
 from agiraph.tools.web import WebSearch
 from tests.support.web import Answer, WebServer
@@ -138,8 +138,8 @@ async def test_robots_txt_counts_unless_a_person_named_the_address(
     ("permissions", "words"),
     [
         (Permissions(web=Permission.DENY), "does not allow"),
-        (Permissions(hosts=HostRules(deny=("127.0.0.1",))), "does not allow"),
-        (Permissions(hosts=HostRules(allow=("example.org",))), "does not allow"),
+        (Permissions(hosts=Patterns(deny=("127.0.0.1",))), "does not allow"),
+        (Permissions(hosts=Patterns(allow=("example.org",))), "does not allow"),
     ],
 )
 async def test_what_the_person_does_not_allow_is_not_fetched(
@@ -155,7 +155,7 @@ async def test_a_person_is_asked_for_the_host_where_they_want_to_be(
 ) -> None:
     for allowed in (
         Permissions(web=Permission.ASK),
-        Permissions(hosts=HostRules(ask=("*",))),
+        Permissions(hosts=Patterns(ask=("*",))),
     ):
         seat = replace(bench.alice, permissions=allowed)
         intent = await bench.prepare("web_fetch", seat, url=f"{web.url}/page")

@@ -11,7 +11,7 @@ import pytest
 
 from agiraph.core.webaddress import read_address
 from agiraph.errors import ToolRefused
-from agiraph.model.agent import HostRules, Permission, Permissions
+from agiraph.model.agent import Patterns, Permission, Permissions
 from agiraph.web import cache, fetching, markdown
 from tests.support.web import Answer, Asked, moved
 
@@ -172,7 +172,7 @@ async def test_a_redirect_goes_only_to_hosts_that_the_person_allows(
     web = served(away=moved(f"http://localhost:{other.port}/page"))
 
     async def went(**rules: tuple[str, ...]) -> str:
-        allowed = Permissions(hosts=HostRules(**rules))
+        allowed = Permissions(hosts=Patterns(**rules))
         try:
             return (await fetch(fetcher, f"{web.url}/away", allowed)).text or ""
         except ToolRefused as refusal:

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
         read_message,
         write_message,
     )
+    from agiraph.core.codec.mcp import read_mcp
     from agiraph.core.codec.owner import names_plainly, read_owner, write_owner
     from agiraph.core.codec.question import read_question, with_answer, write_question
     from agiraph.core.codec.records import event_to_json, usage_from_line, usage_line
@@ -54,6 +55,7 @@ __all__ = [
     "read_dropped",
     "read_goal",
     "read_identity",
+    "read_mcp",
     "read_message",
     "read_node_status",
     "read_owner",
@@ -86,6 +88,7 @@ _HOMES = {
     "identity": "read_identity write_identity",
     "lines": "dumps line_from_json line_to_json",
     "mail": "message_name read_dropped read_message write_message",
+    "mcp": "read_mcp",
     "owner": "names_plainly read_owner write_owner",
     "question": "read_question with_answer write_question",
     "records": "event_to_json usage_from_line usage_line",

@@ -9,7 +9,7 @@ from agiraph.core.codec import kinds
 from agiraph.core.codec.fields import Section
 from agiraph.core.codec.page import read_page
 from agiraph.core.codec.report import Findings, Good, Problem, Rejected
-from agiraph.core.codec.web import web_permissions
+from agiraph.core.codec.web import tool_permissions, web_permissions
 from agiraph.model.agent import Budget, Goal, Limits, Mode, Permission, Permissions
 
 if TYPE_CHECKING:
@@ -99,6 +99,7 @@ def _permissions_over(given: Permissions) -> Parse[Permissions]:
     def read(place: Place) -> Permissions:
         keys = Section.at(place)
         web = keys.get("web", web_permissions, given)
+        mcp = keys.get("mcp", tool_permissions, given)
         permissions = Permissions(
             bash=keys.get("bash", word, given.bash),
             web=web.web,
@@ -107,6 +108,8 @@ def _permissions_over(given: Permissions) -> Parse[Permissions]:
             schedule=keys.get("schedule", word, given.schedule),
             reconvene=keys.get("reconvene", word, given.reconvene),
             hosts=web.hosts,
+            mcp=mcp.mcp,
+            tools=mcp.tools,
         )
         keys.close()
         return permissions

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from typing import Final
 
 from agiraph.core.codec import kinds, services
-from agiraph.core.codec.fields import Place, Section
+from agiraph.core.codec.fields import Parse, Place, Section
 from agiraph.core.codec.marked import Group
 from agiraph.core.hosts import is_pattern
 from agiraph.core.webaddress import read_address
 from agiraph.errors import ToolRefused
-from agiraph.model.agent import HostRules, Permission, Permissions, SearchSettings
+from agiraph.model.agent import Patterns, Permission, Permissions, SearchSettings
 
+_TOOL: Final = re.compile(r"\*|[A-Za-z0-9_-]+(/[^\s*]*\*?)?")
 PROVIDERS: Final = ("tavily", "brave", "serper", "exa", "searxng", "ddgs")
 
 
@@ -19,16 +21,34 @@ def web_permissions(place: Place) -> Permissions:
     """`permissions.web`: a word, or lists of hosts; only the web's part counts."""
     if not isinstance(place.value, Group):
         return Permissions(web=kinds.choice(Permission)(place))
-    keys = Section.at(place)
-    hosts = kinds.many(_host)
-    rules = HostRules(
-        allow=keys.get("allow", hosts, ()),
-        ask=keys.get("ask", hosts, ()),
-        deny=keys.get("deny", hosts, ()),
+    return Permissions(web=Permission.ALLOW, hosts=_patterns(place, _host))
+
+
+def tool_permissions(place: Place) -> Permissions:
+    """`permissions.mcp`: a word, or lists of servers and tools."""
+    if not isinstance(place.value, Group):
+        return Permissions(mcp=kinds.choice(Permission)(place))
+    return Permissions(mcp=Permission.ALLOW, tools=_patterns(place, _tool))
+
+
+def _patterns(place: Place, parse: Parse[str]) -> Patterns:
+    keys, listed = Section.at(place), kinds.many(parse)
+    patterns = Patterns(
+        allow=keys.get("allow", listed, ()),
+        ask=keys.get("ask", listed, ()),
+        deny=keys.get("deny", listed, ()),
     )
     for name, _ in keys.others():
-        keys.refuse(name, "allow, ask and deny, each with a list of hosts")
-    return Permissions(web=Permission.ALLOW, hosts=rules)
+        keys.refuse(name, "allow, ask and deny, each with a list")
+    return patterns
+
+
+def _tool(place: Place) -> str:
+    """A pattern of tools: `*`, `server`, `server/tool`, `server/read_*`."""
+    found = kinds.line(place)
+    if not _TOOL.fullmatch(found):
+        raise place.unfit("a server, or server/tool; a `*` at the end fits anything")
+    return found
 
 
 def _host(place: Place) -> str:

@@ -1,0 +1,1 @@
+"""Tool servers by the Model Context Protocol."""
