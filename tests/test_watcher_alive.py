@@ -3,16 +3,13 @@ from __future__ import annotations
 import asyncio
 import shutil
 import subprocess
-from typing import TYPE_CHECKING
+from pathlib import Path, PurePosixPath
 
 import pytest
 
 from agiraph.watcher import FolderWatch
 from agiraph.watcher.alive import EVERY, PATIENCE, Cookie, watches
 from agiraph.watcher.network import silent_disk
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 @pytest.fixture
@@ -95,3 +92,22 @@ async def test_a_disk_mounted_over_the_root_is_watched_instead(root: Path) -> No
         await hints.aclose()
         await watch.close()
         subprocess.run(["umount", "-l", str(root)], check=True)
+
+
+async def test_a_link_to_the_whole_disk_costs_no_watches(root: Path) -> None:
+    if watches() is None:
+        pytest.skip("the kernel lists no watches here")
+    (root / "ada").mkdir()
+    (root / "all").symlink_to("/", target_is_directory=True)
+    (root / "ada/inputs").symlink_to("/", target_is_directory=True)
+    before = watches() or 0
+    watch = FolderWatch(str(root), report=lambda _: None)
+    watch.folders("all", [PurePosixPath("all")])
+    watch.folders("ada", [PurePosixPath("ada"), PurePosixPath("ada/inputs")])
+    hints = watch.hints()
+    await anext(hints)
+    try:
+        assert (watches() or 0) - before <= 4
+    finally:
+        await hints.aclose()
+        await watch.close()

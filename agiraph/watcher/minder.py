@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 from agiraph.watcher.alive import EVERY, Cookie, watches
 from agiraph.watcher.hinting import EVERYTHING, THE_ROOT, names_of
-from agiraph.watcher.net import Identity, Net, identity_of
+from agiraph.watcher.net import Identity, Net, identity_of, watchable
 from agiraph.watcher.trouble import Trouble, plainer
 
 if TYPE_CHECKING:
@@ -31,6 +31,11 @@ _BLIND_HINT: Final = 2.0
 _ARM_TRIES: Final = 4
 _ARM_SHARE: Final = 10.0  # arming takes a tenth of the time at most
 _ARM_WAIT: Final = 1.0
+# The kernel drops what does not fit into its queue (16,384 events by default), and the
+# word of it does not reach us: inotify(7), and watchfiles passes on no event without a
+# path. So whenever that may have come about, everything is looked at.
+_FLOOD: Final = 2_000  # paths in one batch
+_STANDSTILL: Final = 3.0  # seconds for which this process was stopped, or asleep
 
 
 class Minder:
@@ -58,6 +63,7 @@ class Minder:
         self._torn: list[tuple[Net, str]] = []
         self._root: Identity | None = None
         self._trouble = Trouble()
+        self._expected = 0.0
         self._armed_at = 0.0
         self._arm_next = 0.0
         self._root_due = 0.0
@@ -90,7 +96,9 @@ class Minder:
     def _mind(self) -> None:
         self._arm_all()
         while not self._stopping.is_set():
-            self._wake.wait(self._patience())
+            patience = self._patience()
+            self._expected = time.monotonic() + patience
+            self._wake.wait(patience)
             self._wake.clear()
             if self._stopping.wait(_GATHER):
                 break
@@ -114,6 +122,8 @@ class Minder:
         return patience
 
     def _round(self, now: float) -> None:
+        if now > self._expected + _STANDSTILL:
+            self._hint(frozenset({EVERYTHING}))
         self._let_go(now)
         self._notice_torn(now)
         if now >= self._root_due:
@@ -242,8 +252,8 @@ class Minder:
             self._old, self._young = net, None
 
     def _stands(self, path: str) -> bool:
-        """Whether a folder needs no arming: watched as it is, or not there."""
-        here = identity_of(path)
+        """Whether a folder needs no arming: watched as it is, or not to be watched."""
+        here = watchable(path)
         nets = (net for net in (self._old, self._young) if net)
         return here is None or any(net.holds(path, here) for net in nets)
 
@@ -262,7 +272,7 @@ class Minder:
     def _try_net(self, paths: Callable[[], set[str]]) -> Net | None:
         words = ""
         for _ in range(_ARM_TRIES):
-            found = {path: identity_of(path) for path in paths()}
+            found = {path: watchable(path) for path in paths()}
             there = {path: here for path, here in found.items() if here}
             try:
                 return Net(
@@ -282,7 +292,7 @@ class Minder:
 
     def _caught(self, paths: set[str]) -> None:
         """From a net's thread: turn paths into names."""
-        names: set[str] = set()
+        names: set[str] = {EVERYTHING} if len(paths) >= _FLOOD else set()
         doubted: set[str] = set()
         root = self._wanted.root
         for path in paths:

@@ -31,6 +31,10 @@ class Net:
     ) -> None:
         """Arm.
 
+        Args:
+            folders: those that may be read. (watchfiles can be told to leave out the
+                others; but then it says nothing of a limit that is reached, either.)
+
         Raises:
             OSError: a folder is gone, or there are too many watches.
         """
@@ -45,7 +49,7 @@ class Net:
         self._torn = torn
         self._stop = threading.Event()
         paths = sorted(folders)
-        self._notify = RustNotify(paths, False, polling, _POLL_MS, False, True)  # noqa: FBT003 - positional in its signature
+        self._notify = RustNotify(paths, False, polling, _POLL_MS, False, False)  # noqa: FBT003 - positional in its signature
         self._thread = threading.Thread(target=self._listen, name="watch", daemon=True)
         self._thread.start()
 
@@ -88,6 +92,13 @@ class Net:
                 self._torn(self, str(error))
         finally:
             self._notify.close()
+
+
+def watchable(path: str) -> Identity | None:
+    """The identity of a folder that may be read; None for any other."""
+    here = identity_of(path)
+    by_effect = os.access in os.supports_effective_ids
+    return here if os.access(path, os.R_OK, effective_ids=by_effect) else None
 
 
 def identity_of(path: str) -> Identity | None:
