@@ -1,8 +1,9 @@
-"""`agiraph logs`: what happened to an agent, a sentence for each event."""
+"""`agiraph logs`: what happened to one agent or to all, a sentence for each event."""
 
 from __future__ import annotations
 
 import time
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import click
@@ -10,11 +11,10 @@ import click
 from agiraph.cli import render
 from agiraph.cli.call import Call, as_json, tree_options
 from agiraph.cli.read import Files
+from agiraph.cli.streams import Stream
 from agiraph.cli.view import one_agent
 from agiraph.core.narration import QUIET, narrate
 from agiraph.model.event import Event, EventType
-from agiraph.model.layout import Home
-from agiraph.tree.logs import Tail
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -28,7 +28,7 @@ _QUIET = frozenset(kind.value for kind in QUIET)
 
 
 @click.command()
-@click.argument("name")
+@click.argument("name", required=False)
 @click.option(
     "-f", "--follow", is_flag=True, help="Go on with what happens, until Ctrl-C."
 )
@@ -50,34 +50,61 @@ _QUIET = frozenset(kind.value for kind in QUIET)
 @tree_options
 @click.pass_obj
 def logs(
-    call: Call, name: str, follow: bool, lines: int | None, details: bool, json_: bool
+    call: Call,
+    name: str | None,
+    follow: bool,
+    lines: int | None,
+    details: bool,
+    json_: bool,
 ) -> None:
-    """What happened to an agent, oldest first.
+    """What happened to an agent, or with no NAME to all of them, oldest first.
 
-    A sentence for each event; --json prints the lines of its events.jsonl as they are.
+    A sentence for each event; --json prints the lines of events.jsonl as they are.
+    Without NAME, agents that are made meanwhile are followed too.
 
     Examples:
+      agiraph logs -f
       agiraph logs news
       agiraph logs news -f
       agiraph logs news --all -n 50
       agiraph logs news --json | jq 'select(.type == "node.failed")'
     """
     files = Files(call.tree)
-    tail = Tail(files.reader, Home(one_agent(files, name)).events)
+    stream = Stream(files, None if name is None else one_agent(files, name))
     most = lines if lines is not None else 0 if json_ else _SHOWN_LINES
-    found = tail.more()
-    told = found.records if json_ or details else tuple(worth_telling(found.records))
-    for event in told[-most:]:
-        _tell(event, json_=json_, details=details)
-    if found.damage is not None:
-        render.say(found.damage.words)
-    if not found.records and not follow:
+    found = stream.begin()
+    manner = _Manner(json_=json_, details=details, named=name is None)
+    for event in manner.worth(found)[-most:]:
+        manner.tell(event)
+    for damage in stream.damage:
+        render.say(damage.words)
+    if not found and not follow:
         render.say("Nothing has happened yet.")
     while follow:
         time.sleep(_BETWEEN_LOOKS)
-        more = tail.more().records
-        for event in more if json_ or details else worth_telling(more):
-            _tell(event, json_=json_, details=details)
+        for event in manner.worth(stream.more()):
+            manner.tell(event)
+
+
+@dataclass(frozen=True, slots=True)
+class _Manner:
+    """How events are told; named: with the agent's name."""
+
+    json_: bool
+    details: bool
+    named: bool
+
+    def worth(self, events: list[JsonObject]) -> list[JsonObject]:
+        """Those that are told."""
+        return events if self.json_ or self.details else list(worth_telling(events))
+
+    def tell(self, event: JsonObject) -> None:
+        """Print one."""
+        if self.json_:
+            render.data(render.as_line(event))
+            return
+        whose = str(event.get("agent", "?")) if self.named else ""
+        render.data(event_line(event, details=self.details, agent=whose))
 
 
 def worth_telling(events: Iterable[JsonObject]) -> Iterator[JsonObject]:
@@ -85,16 +112,20 @@ def worth_telling(events: Iterable[JsonObject]) -> Iterator[JsonObject]:
     return (event for event in events if str(event.get("type")) not in _QUIET)
 
 
-def event_line(event: JsonObject, *, dated: bool = True, details: bool = False) -> str:
+def event_line(
+    event: JsonObject, *, dated: bool = True, details: bool = False, agent: str = ""
+) -> str:
     """An event as a line for people: the time here, and a sentence.
 
     Args:
         event: a line of `events.jsonl`.
         dated: with the day before the time.
         details: with its node and all its data behind the sentence.
+        agent: a name to put before the sentence.
     """
     when = render.moment(str(event.get("ts", "")))
-    line = f"{when if dated else when[-8:]}  {_sentence(event)}"
+    whose = f"{agent}  " if agent else ""
+    line = f"{when if dated else when[-8:]}  {whose}{_sentence(event)}"
     return render.short_line(line + (_details(event) if details else ""), _LONGEST)
 
 
@@ -133,7 +164,3 @@ def _details(event: JsonObject) -> str:
 
 def _value(value: object) -> str:
     return render.short(value if isinstance(value, str) else render.as_line(value), 120)
-
-
-def _tell(event: JsonObject, *, json_: bool, details: bool) -> None:
-    render.data(render.as_line(event) if json_ else event_line(event, details=details))

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import time
 from dataclasses import asdict
-from typing import TYPE_CHECKING
+from functools import partial
+from typing import TYPE_CHECKING, TextIO
 
 import click
 
@@ -84,24 +85,30 @@ def _only(files: Files, name: str) -> TreeView:
 
 def _watch(call: Call, files: Files, name: str | None, *, json_: bool) -> None:
     """Draw anew at each change, until Ctrl-C."""
+    from agiraph.cli.screen import Screen
+
     last = None
-    while True:
-        seen = _look(files, name)
-        if seen != last:
-            if json_:
+    with Screen() as screen:
+        while True:
+            seen = _look(files, name)
+            if seen != last and json_:
                 render.data(render.as_line(status_object(files, name)))
-            else:
-                if call.color:
-                    click.clear()
-                _draw(call, *seen)
+            elif not json_ and (seen != last or screen.resized):
+                screen.show(partial(_drawn, call, *seen))
             last = seen
-        time.sleep(_PAUSE_BETWEEN_LOOKS)
+            time.sleep(_PAUSE_BETWEEN_LOOKS)
 
 
-def _draw(call: Call, view: TreeView, daemon: DaemonView) -> None:
+def _drawn(call: Call, view: TreeView, daemon: DaemonView, file: TextIO | None) -> None:
+    _draw(call, view, daemon, file=file)
+
+
+def _draw(
+    call: Call, view: TreeView, daemon: DaemonView, *, file: TextIO | None = None
+) -> None:
     from agiraph.cli import status_page
 
-    status_page.draw(call, view, daemon, _cost(view))
+    status_page.draw(call, view, daemon, _cost(view), file=file)
 
 
 def _cost(view: TreeView) -> tuple[float, int]:

@@ -1,8 +1,7 @@
-"""`agiraph show`: one agent, or one node of its newest run, in full."""
+"""`agiraph show`: one agent, or a node, worker or message of its newest run."""
 
 from __future__ import annotations
 
-import json
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
@@ -12,6 +11,7 @@ from agiraph.cli import render
 from agiraph.cli.call import Call, as_json, tree_options
 from agiraph.cli.codes import NotFound
 from agiraph.cli.names import found
+from agiraph.cli.parts import below, facts, json_of, listed, text
 from agiraph.cli.read import Files
 from agiraph.cli.shell import quoted
 from agiraph.cli.steps import told
@@ -19,39 +19,55 @@ from agiraph.cli.view import agent as agent_view
 from agiraph.cli.view import newest_run, one_agent
 from agiraph.cli.view import node as node_view
 from agiraph.model.layout import Home
-from agiraph.ports import EntryKind
+from agiraph.model.names import folded
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import PurePosixPath
 
     from agiraph.model.layout import NodeFolder, RunFolder
 
 _LAST_STEPS = 60
-_MOST_FILES = 200
-_MOST_TEXT = 4000
 _LOG_TAIL = 256 * 1024
 
 
 @click.command()
 @click.argument("name")
-@click.argument("node", required=False)
+@click.argument("node", required=False, metavar="[NODE|WORKER]")
+@click.option(
+    "--message",
+    metavar="N",
+    help="Which model call's input contained this message: its number, or its id.",
+)
 @as_json
 @tree_options
 @click.pass_obj
-def show(call: Call, name: str, node: str | None, json_: bool) -> None:
-    """One agent or one node in full.
+def show(
+    call: Call, name: str, node: str | None, message: str | None, json_: bool
+) -> None:
+    """One agent, node or worker in full.
 
-    A node: its spec, status, refs, last steps and files.
+    A node: its spec, status, refs, last steps and files. A worker: who it is, what it
+    does and did, its last steps and files. A message: who has read it, and when.
 
     Examples:
       agiraph show news
       agiraph show news nvidia
-      agiraph show news nvidia --json
+      agiraph show news Alice --json
+      agiraph show news --message 12
     """
     files = Files(call.tree)
     home = Home(one_agent(files, name))
     run = newest_run(files, home)
+    if message is not None:
+        from agiraph.cli import proof
+
+        proof.show(files, home, run, message, json_=json_)
+        return
+    if node is not None and run is not None and _is_worker(files, run, node):
+        from agiraph.cli import staff
+
+        staff.show(files, home, run, node, json_=json_)
+        return
     if node is None:
         shown = _agent_object(files, home, run)
     else:
@@ -70,9 +86,19 @@ def _one_node(
     if run is None:
         raise NotFound(f"{home.agent} has no run yet, so it has no nodes.")
     where = f"{home.agent}'s run {run.name}"
+    names = files.folders(run.nodes)
+    known = {folded(each) for each in names}
+    more = [each for each in files.folders(run.workers) if folded(each) not in known]
     return home, run.node(
-        found(typed, files.folders(run.nodes), kind="node", where=where)
+        found(typed, [*names, *more], kind="node or worker", where=where)
     )
+
+
+def _is_worker(files: Files, run: RunFolder, typed: str) -> bool:
+    """Whether a name is that of a worker and of no node."""
+    nodes = {folded(each) for each in files.folders(run.nodes)}
+    workers = {folded(each) for each in files.folders(run.workers)}
+    return folded(typed) in workers - nodes
 
 
 def _agent_object(files: Files, home: Home, run: RunFolder | None) -> dict[str, object]:
@@ -84,8 +110,8 @@ def _agent_object(files: Files, home: Home, run: RunFolder | None) -> dict[str, 
         "goal_path": str(home.goal),
         "output_path": str(run.output) if run and files.there(run.output) else None,
         "output": files.text(run.output) if run else "",
-        "published": list(_below(files, run.published)) if run else [],
-        "inputs": list(_below(files, home.inputs)),
+        "published": list(below(files, run.published)) if run else [],
+        "inputs": list(below(files, home.inputs)),
         "runs": list(files.folders(home.runs)),
     }
 
@@ -100,37 +126,14 @@ def _node_object(files: Files, home: Home, folder: NodeFolder) -> dict[str, obje
         "settings": settings,
         "facts": facts,
         "summary": said,
-        "refs": _json(files.text(folder.refs)),
+        "refs": json_of(files.text(folder.refs)),
         "steps": list(_last_steps(files, folder)),
         "files": [
-            *_below(files, folder.scratch),
-            *_below(files, folder.published),
-            *_below(files, folder.outputs),
+            *below(files, folder.scratch),
+            *below(files, folder.published),
+            *below(files, folder.outputs),
         ],
     }
-
-
-def _below(files: Files, folder: PurePosixPath) -> Iterator[str]:
-    """The files below a folder as paths of the tree, a bounded number of them."""
-    todo = [folder]
-    told = 0
-    while todo:
-        here = todo.pop(0)
-        for each in files.entries(here):
-            if each.kind is EntryKind.FOLDER:
-                todo.append(here / each.name)
-                continue
-            told += 1
-            if told > _MOST_FILES:
-                return
-            yield str(here / each.name)
-
-
-def _json(text: str) -> object:
-    try:
-        return json.loads(text) if text else {}
-    except ValueError:
-        return {}
 
 
 def _last_steps(files: Files, folder: NodeFolder) -> Iterator[dict[str, object]]:
@@ -141,7 +144,7 @@ def _last_steps(files: Files, folder: NodeFolder) -> Iterator[dict[str, object]]
     tail = files.reader.part(folder.log, offset=start, limit=_LOG_TAIL)
     lines = tail.decode("utf-8", "replace").splitlines()
     for line in lines[1 if start else 0 :][-_LAST_STEPS:]:
-        step = _json(line)
+        step = json_of(line)
         if isinstance(step, dict) and step:
             yield step
 
@@ -150,8 +153,8 @@ def _draw_agent(call: Call, shown: dict[str, object], name: str) -> None:
     from agiraph.cli import status_page
 
     view = agent_view(Files(call.tree), name)
-    _facts(shown, ("name", "status", "run", "stage", "since", "waiting_for", "error"))
-    _text("Goal", shown["goal"], shown["goal_path"])
+    facts(shown, ("name", "status", "run", "stage", "since", "waiting_for", "error"))
+    text("Goal", shown["goal"], shown["goal_path"])
     if view.nodes:
         render.data("")
         drawn = render.table(
@@ -160,10 +163,10 @@ def _draw_agent(call: Call, shown: dict[str, object], name: str) -> None:
             right=status_page.NUMBERS,
         )
         render.console(call).print(drawn)
-    _list("Questions", [f"{each.id}: {each.text}" for each in view.questions])
-    _list("Wrong", [f"{each.path}: {each.words}" for each in view.errors])
-    _text("Result", shown["output"], shown["output_path"])
-    _list("Published", shown["published"])
+    listed("Questions", [f"{each.id}: {each.text}" for each in view.questions])
+    listed("Wrong", [f"{each.path}: {each.words}" for each in view.errors])
+    text("Result", shown["output"], shown["output_path"])
+    listed("Published", shown["published"])
     if view.nodes:
         render.next_step(f"agiraph show {quoted(name)} {quoted(view.nodes[0].id)}")
 
@@ -179,17 +182,17 @@ def _draw_node(shown: dict[str, object]) -> None:
         "waiting_for",
         "error",
     )
-    _facts(shown, keys)
-    _text("Spec", shown["spec"], f"{shown['path']}/_spec.md")
-    _list("Settings", _settings(shown["settings"]))
-    _text("What came of it", shown["summary"], f"{shown['path']}/_status.md")
+    facts(shown, keys)
+    text("Spec", shown["spec"], f"{shown['path']}/_spec.md")
+    listed("Settings", _settings(shown["settings"]))
+    text("What came of it", shown["summary"], f"{shown['path']}/_status.md")
     refs = shown["refs"]
     if isinstance(refs, dict):
-        _list("Refs", [f"{key}: {_ref(value)}" for key, value in refs.items()])
+        listed("Refs", [f"{key}: {_ref(value)}" for key, value in refs.items()])
     steps = shown["steps"]
     if isinstance(steps, list):
-        _list("Last steps", told(steps))
-    _list("Files", shown["files"])
+        listed("Last steps", told(steps))
+    listed("Files", shown["files"])
 
 
 def _settings(shown: object) -> list[str]:
@@ -215,30 +218,3 @@ def _ref_file(found: object) -> str:
     size = found.get("size")
     more = f" ({render.size(size)})" if isinstance(size, int) else ""
     return f"{found.get('path', '?')}{more}"
-
-
-def _facts(shown: dict[str, object], keys: tuple[str, ...]) -> None:
-    for key in keys:
-        value = shown.get(key)
-        if value in (None, ""):
-            continue
-        words = render.moment(str(value)) if key == "since" else str(value)
-        head = f"{key.replace('_', ' ')}:"
-        render.data(f"{head:<13}{render.short(words, 2000)}")
-
-
-def _text(head: str, text: object, where: object) -> None:
-    if not text:
-        return
-    words = render.clean(str(text)).strip()
-    if len(words) > _MOST_TEXT:
-        words = f"{words[:_MOST_TEXT]}\n… the rest is in the file"
-    render.data(f"\n{head} ({where}):\n")
-    render.data("\n".join(f"  {line}".rstrip() for line in words.splitlines()))
-
-
-def _list(head: str, lines: object) -> None:
-    if isinstance(lines, list) and lines:
-        render.data(f"\n{head}:")
-        for line in lines:
-            render.data(f"  {render.short_line(str(line), 300)}")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TextIO
 
 from agiraph.cli import render
 from agiraph.cli.shell import quoted
@@ -25,10 +25,15 @@ NUMBERS = ("TURNS", "TOKENS", "COST")
 
 
 def draw(
-    call: Call, view: TreeView, daemon: DaemonView, cost: tuple[float, int]
+    call: Call,
+    view: TreeView,
+    daemon: DaemonView,
+    cost: tuple[float, int],
+    *,
+    file: TextIO | None = None,
 ) -> None:
     """Print the page; with one agent, its nodes and workers too."""
-    console = render.console(call)
+    console = render.console(call, file)
     console.print(daemon.words)
     if view.paused:
         console.print("The whole tree is PAUSED; `agiraph resume` goes on.")

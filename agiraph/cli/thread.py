@@ -72,8 +72,8 @@ def so_far(files: Files, agent: str, said: list[Said], *, exchanges: int) -> lis
         exchanges: how many times, counted from the end, a person wrote.
     """
     home = Home(agent)
-    talk = list(_lines(files, home.conversation))
-    moments = dict(_moments(talk, list(_lines(files, home.events))))
+    talk = list(log_lines(files, home.conversation))
+    moments = dict(_moments(talk, list(log_lines(files, home.events))))
     lines, last = [], 0.0
     for each in said:
         last = max(moments.get(each.mark, _minute(each.when)), last)
@@ -86,8 +86,8 @@ def so_far(files: Files, agent: str, said: list[Said], *, exchanges: int) -> lis
     return whole[starts[-exchanges] if len(starts) >= exchanges else 0 :][-200:]
 
 
-def _lines(files: Files, path: PurePosixPath) -> Iterator[dict[str, object]]:
-    """The last lines of a log."""
+def log_lines(files: Files, path: PurePosixPath) -> Iterator[dict[str, object]]:
+    """The last lines of a log, as objects."""
     entry = files.entry(path)
     if entry is None:
         return

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import time
 from typing import TYPE_CHECKING
@@ -254,7 +255,28 @@ def test_the_conversation_of_the_design(house: House) -> None:
     kinds = [event["type"] for event in tree.events(home, "human.")]
     assert sorted(kinds) == ["human.question"] * 2 + ["human.response"] * 2
     story.check()
+    proves(story)
     print({what: f"{seconds:.2f} s" for what, seconds in person.took.items()})
+
+
+def proves(story: Story) -> None:
+    """Each reader of the broadcast was shown it, in the call that the proof names."""
+    [name] = story.tree.names(f"{story.run}/_messages/*_human_to_all.md")
+    number = str(int(name.partition("_")[0]))
+    code, out, _ = story.tree.run("show", story.agent, "--message", number, "--json")
+    assert code == 0
+    readings = json.loads(out)["readings"]
+    assert {each["reader"] for each in readings} == {
+        "coordinator", "Ada", "Ben", "Cleo", "Dora",
+    }  # fmt: skip
+    usage = story.tree.lines(f"{story.agent}/usage.jsonl")
+    for each in readings:
+        line = story.tree.lines(each["path"])[each["line"] - 1]
+        assert METRIC in line["content"]
+        asked = story.asked_by(each["reader"])[each["turn"] - 1]
+        assert METRIC in asked.last_user
+        paid = usage[each["usage_line"] - 1]
+        assert paid.get("worker", "coordinator") == each["reader"]
 
 
 def question_of(story: Story, who: str) -> str:

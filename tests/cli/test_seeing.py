@@ -1,0 +1,180 @@
+"""Seeing: streams over agents, a calm page, workers, proofs of reading, digests."""
+
+from __future__ import annotations
+
+import json
+import os
+import pty
+import select
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+import pytest
+
+from agiraph.cli.read import Files
+from agiraph.cli.streams import Stream
+from tests.support.daemon import clean_environment, until
+from tests.support.trees import lines, write
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.cli.conftest import Run
+
+RUN = "runs/2026-11-21-01"
+
+
+def event(ts: str, **more: object) -> dict[str, object]:
+    stamp = f"2026-11-21T20:{ts}+00:00"
+    return {"ts": stamp, "type": "agent.paused", "agent": "news", **more}
+
+
+def kinds(found: list[dict[str, object]]) -> list[str]:
+    return [f"{each['agent']} {each['ts'][14:19]}" for each in found]  # type: ignore[index]
+
+
+# --- logs
+
+
+def test_events_of_all_agents_are_one_stream_in_order(run: Run, root: Path) -> None:
+    write(root, {"held one/events.jsonl": lines(event("00:03", agent="held one"))})
+    told = run("logs").stdout.splitlines()
+    assert [line[21:].split("  ")[0] for line in told] == ["news", "held one", "news"]
+    assert len(run("logs", "-n", "1").stdout.splitlines()) == 1
+    assert len(run("logs", "--json").stdout.splitlines()) == 3
+
+
+def test_a_stream_goes_on_over_new_agents_and_logs_that_begin_anew(root: Path) -> None:
+    log = root / "news/events.jsonl"
+    log.write_text(lines(event("00:01"), event("00:02"), event("00:03")))
+    stream = Stream(Files(str(root)), None)
+    assert len(stream.begin()) == 3
+
+    with log.open("a") as file:
+        file.write(lines(event("00:04")) + '{"ts": "half')
+    assert kinds(stream.more()) == ["news 00:04"]
+    log.write_text(lines(event("00:04"), event("00:05")))  # old parts were moved away
+    assert kinds(stream.more()) == ["news 00:05"]
+
+    write(root, {"new/GOAL.md": "x\n", "new/events.jsonl": lines(event("00:06"))})
+    stream._looked = 0.0
+    assert len(stream.more()) == 1
+
+
+# --- status --watch
+
+
+@pytest.fixture
+def watched(root: Path):  # type: ignore[no-untyped-def]
+    """`agiraph status --watch` in a terminal: a function that reads what it writes."""
+    ours, theirs = pty.openpty()
+    process = subprocess.Popen(
+        [sys.executable, "-m", "agiraph", "--agents", str(root), "status", "--watch"],
+        stdin=theirs, stdout=theirs, stderr=theirs, cwd=root.parent,
+        env=clean_environment(root.parent, {"COLUMNS": "100", "LINES": "20"}),
+    )  # fmt: skip
+    os.close(theirs)
+    seen = [""]
+
+    def reads(words: str) -> str:
+        def there() -> bool:
+            while select.select([ours], [], [], 0)[0]:
+                seen[0] += os.read(ours, 1 << 16).decode("utf-8", "replace")
+            return words in seen[0]
+
+        until(there, f"the page shows {words!r}", told=lambda: seen[0])
+        found, seen[0] = seen[0], ""
+        return found
+
+    yield reads
+    process.terminate()
+    process.wait(20)
+    os.close(ours)
+
+
+def test_the_page_is_drawn_in_place_and_only_when_something_changed(
+    watched, root: Path
+) -> None:  # type: ignore[no-untyped-def]
+    first = watched("Waits for you")
+    assert "\x1b[2J" not in first  # nothing is cleared before it is drawn over
+    assert "more lines" in first  # nothing scrolls away
+    page = root / "news/_status.md"
+    page.write_text(page.read_text().replace("status: working", "status: held"))
+    again = watched("\x1b[J")
+    assert again.count("\x1b[H") == 1
+    assert "held" in again
+
+
+# --- show
+
+
+def test_a_worker_is_shown_with_what_it_does_and_did(run: Run, root: Path) -> None:
+    talk = lines(
+        {"role": "assistant", "turn": 1, "ts": "2026-11-21T20:00:00+00:00",
+         "content": "I look.", "tool_calls": [{"id": "1", "name": "bash"}]},
+        {"role": "tool", "turn": 1, "name": "bash", "content": "no x", "error": True},
+    )  # fmt: skip
+    alice = f"news/{RUN}/workers/Alice"
+    history = json.dumps([{"node": "amd", "task": "Look.", "summary": "Looked."}])
+    write(
+        root,
+        {
+            f"{alice}/conversation.jsonl": talk,
+            f"{alice}/history.json": history,
+            f"{alice}/memory.md": "Sources lie.\n",
+        },
+    )
+    told = run("show", "news", "alice").stdout
+    for words in (
+        "busy", "nvidia", "Careful.", "analyst", "Sources lie.", "amd: Looked.",
+        "I look.", "FAILED bash: no x", f"{alice}/memory.md",
+    ):  # fmt: skip
+        assert words in told, words
+    assert json.loads(run("show", "news", "Alice", "--json").stdout)["node"] == "nvidia"
+
+
+def mail(number: int, to: str, text: str, **more: str) -> dict[str, str]:
+    head = f"id: _inbox.md#{number}\nfrom: human\nto: {to}\nts: 2026-11-21T20:00:00Z\n"
+    more_head = "".join(f"{key}: {value}\n" for key, value in more.items())
+    name = f"news/{RUN}/_messages/{number:06d}_human_to_{to}.md"
+    return {name: f"---\n{head}{more_head}---\n{text}\n"}
+
+
+def test_a_message_is_read_where_the_readers_conversation_records_it(
+    run: Run, root: Path
+) -> None:
+    ts = "2026-11-21T20:0{}:00.000+00:00"
+    write(root, mail(1, "coordinator", "How far?") | mail(2, "Alice", "Hurry."))
+    write(
+        root,
+        {
+            "news/conversation.jsonl": lines(
+                {"role": "system", "session": 2, "ts": ts.format(1)},
+                {"role": "user", "from": "human", "ts": ts.format(2),
+                 "content": "[message from human]\nHow far?", "ids": ["_inbox.md#1"]},
+                {"role": "assistant", "turn": 4, "ts": ts.format(4), "content": "Ok."},
+            ),
+            "news/usage.jsonl": lines(
+                {"ts": ts.format(1), "model": "a/b"},
+                {"ts": ts.format(3), "model": "a/b", "worker": "Alice"},
+                {"ts": ts.format(3), "model": "a/c"},
+            ),
+        },
+    )  # fmt: skip
+    told = run("show", "news", "--message", "1").stdout
+    assert "coordinator: news/conversation.jsonl, line 2" in told
+    assert "model call 4 of session 2 (a/c, usage.jsonl line 3)" in told
+    assert "Alice: not yet read" in run("show", "news", "--message", "2").stdout
+    by_id = run("show", "news", "--message", "_inbox.md#1").stdout
+    assert by_id == told
+    missing = run("show", "news", "--message", "9")
+    assert missing.exit_code == 3
+    assert "They are numbered to 2." in missing.stderr
+
+
+def test_a_message_without_a_call_yet_is_said_to_wait(run: Run, root: Path) -> None:
+    line = {"role": "user", "from": "human", "ts": "x", "ids": ["_inbox.md#1"]}
+    write(root, mail(1, "coordinator", "Hm") | {"news/conversation.jsonl": lines(line)})
+    told = run("show", "news", "--message", "1").stdout
+    assert "no model call with it has been answered yet" in told
