@@ -28,6 +28,7 @@ _MODULE_OF = {
     "show": "show",
     "cost": "cost",
     "logs": "logs",
+    "digest": "digest",
     "send": "say",
     "chat": "chat",
     "answer": "answer",

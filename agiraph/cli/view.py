@@ -285,9 +285,12 @@ def open_questions(files: Files, home: Home) -> Iterator[QuestionView]:
 
 def _told_open(files: Files, home: Home) -> tuple[frozenset[str], float]:
     """The questions that an agent's page lists as open, and when it was written."""
-    told = files.facts(home.status).get("questions")
+    facts = files.facts(home.status)
+    told = facts.get("questions")
     names = [str(each).partition(":")[0] for each in told] if _is_list(told) else []
-    return frozenset(names), _changed(files, home.status)
+    waits = words(facts, "status") == "waiting_for_human"
+    knows = bool(names) or not waits  # who waits for a person has asked something
+    return frozenset(names), _changed(files, home.status) if knows else 0.0
 
 
 def _is_list(value: object) -> TypeGuard[Sequence[object]]:

@@ -43,7 +43,7 @@ def test_an_agent_is_followed_until_it_ends(run: Run, root: Path) -> None:
     events = root / "news" / "events.jsonl"
 
     def work() -> None:
-        time.sleep(0.3)  # the command must be looking by then
+        time.sleep(1.5)  # the command must be looking by then
         with events.open("a") as log:
             log.write(lines({"ts": "", "type": "agent.completed", "agent": "news"}))
         _status_is(status, "completed")

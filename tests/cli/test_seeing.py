@@ -178,3 +178,63 @@ def test_a_message_without_a_call_yet_is_said_to_wait(run: Run, root: Path) -> N
     write(root, mail(1, "coordinator", "Hm") | {"news/conversation.jsonl": lines(line)})
     told = run("show", "news", "--message", "1").stdout
     assert "no model call with it has been answered yet" in told
+
+
+# --- digest
+
+
+def test_a_digest_says_what_happened_was_decided_cost_and_is_open(
+    run: Run, root: Path
+) -> None:
+    write(root, mail(3, "coordinator", "Leave out sports."))
+    ts = "2026-11-21T20:00:0{}+00:00"
+    with (root / "news/events.jsonl").open("a") as log:
+        log.write(
+            lines(
+                {"ts": ts.format(6), "type": "message.sent", "agent": "news",
+                 "run": "2026-11-21-01",
+                 "data": {"id": "_inbox.md#3", "from": "human", "to": "coordinator"}},
+                {"ts": ts.format(7), "type": "stage.reconvened", "agent": "news",
+                 "run": "2026-11-21-01", "data": {"assessment": "Thin."}},
+            )
+        )  # fmt: skip
+    usage = {"model": "a/b", "input": 900, "output": 100}
+    old = {"ts": "2026-11-20T20:00:00+00:00", "cost_usd": 9.0, **usage}
+    new = {"ts": ts.format(8), "cost_usd": 0.5, **usage}
+    write(root, {"news/usage.jsonl": lines(old, new)})
+
+    told = run("digest", "--since", "2026-11-21").stdout
+    for words in (
+        "node intel failed: no",
+        (
+            "a person wrote to coordinator: Leave out sports. "
+            f"(news/{RUN}/_messages/000003_human_to_coordinator.md)"
+        ),
+        f"coordinator closed the stage, because: Thin. (news/{RUN}/_run.yaml)",
+        "$0.50; 1.0k tokens in 1 calls (a/b: 1)",
+        "q-001: Which year? (news/_questions/q-001.md)",
+        "held: a price for mylab/big (held one/_status.md)",
+        "broken/GOAL.md",
+    ):
+        assert words in told, told
+
+    shown = json.loads(run("digest", "news", "--since", "2026-11-21", "--json").stdout)
+    [agent] = shown["agents"]
+    assert agent["cost"]["usd"] == 0.5
+    assert agent["decided"][-1]["why"] == "Thin."
+
+
+def test_only_what_came_since_is_told(run: Run, root: Path) -> None:
+    told = run("digest", "news", "--since", "2026-11-21T20:00:03+00:00").stdout
+    assert "intel failed" in told
+    assert "opened" not in told
+    wrong = run("digest", "--since", "soon")
+    assert wrong.exit_code == 2
+    assert "a span such as 2d" in wrong.stderr
+
+
+def test_of_a_long_log_only_the_end_is_read(run: Run, root: Path) -> None:
+    old = lines({"ts": "2026-11-01T00:00:00+00:00", "type": "agent.paused"}) * 20_000
+    log = root / "news/events.jsonl"
+    log.write_text(old + log.read_text())
+    assert "intel failed" in run("digest", "news", "--since", "2026-11-21").stdout

@@ -1,0 +1,263 @@
+"""`agiraph digest`: what happened, who decided what and why, the cost, what is open."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import asdict, dataclass, field
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING
+
+import click
+
+from agiraph.cli import render
+from agiraph.cli.call import Call, as_json, tree_options
+from agiraph.cli.codes import Misused
+from agiraph.cli.read import Files
+from agiraph.cli.view import agent as agent_view
+from agiraph.cli.view import agent_names, one_agent
+from agiraph.core.chronicle import Chronicle, Letter, chronicle
+from agiraph.core.durations import seconds
+from agiraph.errors import ToolRefused
+from agiraph.model.layout import Home
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import PurePosixPath
+
+    from agiraph.cli.view import AgentView
+    from agiraph.core.chronicle import Item
+    from agiraph.model.json import Json
+    from agiraph.model.layout import RunFolder
+
+_FIRST_PART = 256 * 1024
+_DURATION = re.compile(r"\d+(\.\d+)?\s*[a-z]*", re.IGNORECASE)
+_ENDED = ("completed", "cancelled", "checkpointed")
+
+
+@dataclass(slots=True)
+class Spent:
+    """What model calls cost; usd: as far as known."""
+
+    calls: int = 0
+    tokens: int = 0
+    usd: float = 0.0
+    unknown: int = 0
+    models: dict[str, int] = field(default_factory=dict)
+
+    def add(self, line: dict[str, Json]) -> None:
+        """Count a line of usage.jsonl."""
+        self.calls += 1
+        for key in ("input", "output", "cache_read", "cache_write"):
+            value = line.get(key)
+            self.tokens += value if isinstance(value, int) else 0
+        cost = line.get("cost_usd")
+        known = isinstance(cost, int | float)
+        self.usd += float(cost) if isinstance(cost, int | float) else 0.0
+        self.unknown += not known
+        model = str(line.get("model", "?"))
+        self.models[model] = self.models.get(model, 0) + 1
+
+
+@dataclass(frozen=True, slots=True)
+class Digest:
+    """One agent's."""
+
+    agent: str
+    told: Chronicle
+    spent: Spent
+    view: AgentView
+
+    @property
+    def is_quiet(self) -> bool:
+        """Whether nothing happened and nothing is open."""
+        said = self.told.happened or self.told.decided or self.spent.calls
+        return not said and not open_things(self.view)
+
+
+@click.command()
+@click.argument("name", required=False)
+@click.option(
+    "--since",
+    default="yesterday",
+    show_default=True,
+    metavar="WHEN",
+    help="`today`, `yesterday`, a span such as 2d or 6h, or a date: 2026-11-21.",
+)
+@as_json
+@tree_options
+@click.pass_obj
+def digest(call: Call, name: str | None, since: str, json_: bool) -> None:
+    """What happened, who decided what and why, what it cost, what is open.
+
+    Of one agent, or with no NAME of all. Made from the records alone, by no model;
+    everything names the file where more is said.
+
+    Examples:
+      agiraph digest
+      agiraph digest news --since 2d
+      agiraph digest --json | jq '.agents[].open'
+    """
+    files = Files(call.tree)
+    start = moment_of(since, datetime.now().astimezone())
+    names = agent_names(files) if name is None else (one_agent(files, name),)
+    found = [digest_of(files, each, start) for each in names]
+    if json_:
+        told = {"since": start.isoformat(), "agents": [_object(one) for one in found]}
+        render.data(render.as_json(told))
+        return
+    render.data(f"# Since {start:%Y-%m-%d %H:%M}")
+    for one in found:
+        if not one.is_quiet:
+            _draw(one)
+    quiet = [one.agent for one in found if one.is_quiet]
+    if quiet:
+        render.data(f"\nNothing new of: {', '.join(quiet)}")
+
+
+def moment_of(typed: str, now: datetime) -> datetime:
+    """The moment that was meant, in the time of this machine.
+
+    Raises:
+        Misused: it is none.
+    """
+    day = now.replace(hour=0, minute=0, second=0, microsecond=0)
+    if typed in ("today", "yesterday"):
+        return day - timedelta(days=typed == "yesterday")
+    try:
+        if _DURATION.fullmatch(typed):
+            return now - timedelta(seconds=seconds(typed, "--since"))
+        found = datetime.fromisoformat(typed)
+    except (ToolRefused, ValueError):
+        raise Misused(
+            f"--since {typed!r} is no moment: say today, yesterday, a span such as 2d "
+            "or 6h, or a date such as 2026-11-21."
+        ) from None
+    return found if found.tzinfo else found.replace(tzinfo=now.tzinfo)
+
+
+def digest_of(files: Files, agent: str, start: datetime) -> Digest:
+    """One agent's digest since a moment."""
+    home = Home(agent)
+    spent = Spent()
+    for line in _since(files, home.usage, start):
+        spent.add(line)
+    events = list(_since(files, home.events, start))
+    runs = {str(event["run"]) for event in events if "run" in event}
+    letters = dict(found for run in runs for found in _letters(files, home.run(run)))
+    told = chronicle(events, letters)
+    return Digest(agent, told, spent, agent_view(files, agent))
+
+
+def _letters(files: Files, run: RunFolder) -> Iterator[tuple[str, Letter]]:
+    """What people wrote in a run, by the messages' ids."""
+    from agiraph.core.codec import Good, read_message
+
+    for name in files.files(run.messages):
+        if "_human_to_" not in name:
+            continue
+        found = read_message(files.text(run.messages / name))
+        if isinstance(found, Good):
+            path = f"runs/{run.name}/_messages/{name}"
+            yield found.value.id, Letter(render.short(found.value.text, 300), path)
+
+
+def _since(
+    files: Files, path: PurePosixPath, start: datetime
+) -> Iterator[dict[str, Json]]:
+    """The lines of a log from a moment on; of a long one its end is read."""
+    entry = files.entry(path)
+    size, part = entry.size if entry else 0, _FIRST_PART
+    while True:
+        begin = max(0, size - part)
+        raw = files.part(path, begin, part).split(b"\n")[1 if begin else 0 :]
+        found = [line for each in raw if (line := _line(each)) is not None]
+        if not begin or (found and _when(found[0]) < start):
+            break
+        part *= 4
+    yield from (line for line in found if _when(line) >= start)
+
+
+def _line(raw: bytes) -> dict[str, Json] | None:
+    try:
+        found = json.loads(raw) if raw else None
+    except ValueError:
+        return None
+    return found if isinstance(found, dict) else None
+
+
+def _when(line: dict[str, Json]) -> datetime:
+    try:
+        found = datetime.fromisoformat(str(line.get("ts")))
+    except ValueError:
+        return datetime.min.replace(tzinfo=datetime.now().astimezone().tzinfo)
+    return found if found.tzinfo else found.astimezone()
+
+
+def open_things(view: AgentView) -> list[dict[str, str]]:
+    """What waits, is at work, or is wrong: words and a path."""
+    home = Home(view.name)
+    found = [
+        {"what": f"{each.id}: {each.text}", "path": each.path}
+        for each in view.questions
+    ]
+    if view.status not in ("idle", "completed", "stopped", "new"):
+        why = view.waiting_for or view.error
+        what = f"{view.status}{f': {why}' if why else ''}"
+        found.append({"what": what, "path": str(home.status)})
+    for node in view.nodes:
+        if view.run_status in ("open", "reopened") and node.status not in _ENDED:
+            why = node.waiting_for or node.error
+            what = f"node {node.id} is {node.status}{f': {why}' if why else ''}"
+            folder = home.run(view.run).node(node.id)
+            found.append({"what": what, "path": str(folder.status)})
+    wrong = [{"what": each.words, "path": each.path} for each in view.errors]
+    return found + wrong
+
+
+def _object(one: Digest) -> dict[str, object]:
+    return {
+        "agent": one.agent,
+        "happened": [asdict(item) for item in one.told.happened],
+        "decided": [asdict(item) for item in one.told.decided],
+        "cost": asdict(one.spent),
+        "open": open_things(one.view),
+    }
+
+
+def _draw(one: Digest) -> None:
+    render.data(f"\n## {one.agent}")
+    _section("What happened", [_happened(one.agent, i) for i in one.told.happened])
+    _section("Who decided what", [_decided(one.agent, i) for i in one.told.decided])
+    _section("What it cost", [_cost(one.spent)] if one.spent.calls else [])
+    opened = [f"{each['what']} ({each['path']})" for each in open_things(one.view)]
+    _section("What is open", opened)
+
+
+def _section(head: str, lines: list[str]) -> None:
+    if lines:
+        render.data(f"\n{head}:\n")
+        for line in lines:
+            render.data(f"- {render.short(line, 600)}")
+
+
+def _happened(agent: str, item: Item) -> str:
+    where = f" ({agent}/{item.path})" if item.path else ""
+    return f"{render.moment(item.ts)[:16]}  {item.what}{where}"
+
+
+def _decided(agent: str, item: Item) -> str:
+    why = f", because: {item.why}" if item.why else ""
+    where = f" ({agent}/{item.path})" if item.path else ""
+    return f"{render.moment(item.ts)[:16]}  {item.who} {item.what}{why}{where}"
+
+
+def _cost(spent: Spent) -> str:
+    known = render.money(spent.usd, spent=True)
+    if spent.unknown == spent.calls:
+        known = "cost unknown"
+    elif spent.unknown:
+        known = f"{known} known, unknown for {spent.unknown} of {spent.calls} calls"
+    models = ", ".join(f"{model}: {count}" for model, count in spent.models.items())
+    used = f"{render.tokens(spent.tokens)} tokens in {spent.calls} calls"
+    return f"{known}; {used} ({models})"
