@@ -15,6 +15,7 @@ from agiraph.core import limits
 from agiraph.mcp.host import SdkHost
 from agiraph.model.agent import AgentState, TreeSettings
 from agiraph.model.layout import MACHINE
+from agiraph.notify.messenger import Outward
 from agiraph.providers.models import ModelCatalog
 from agiraph.runtime.bell import Bell
 from agiraph.runtime.controller import Controller
@@ -164,6 +165,7 @@ class Daemon:
             root=self._root,
             stands=self._stands,
             tool_servers=SdkHost(self._root, environment, version=__version__),
+            messenger=Outward(environment),
             suspects=self._starts.held,
             released=self._starts.released,
         )

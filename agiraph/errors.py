@@ -105,6 +105,10 @@ class DiskFault(DiskRefused):
     """The disk failed, so that nothing is known of what was written last."""
 
 
+class NotSent(AgiraphError):
+    """A notice could not be sent; the text says why, without secrets."""
+
+
 class Fault(Enum):
     """What kind of failure a model's service reported."""
 

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from agiraph.core.room import Room
     from agiraph.model.agent import Permissions
     from agiraph.model.conversation import Answer, Request
+    from agiraph.model.notice import Channel, Parcel
     from agiraph.model.owner import Old, Owner, Spot
     from agiraph.model.tool import Effect, ToolResult, ToolSpec, Who
     from agiraph.model.usage import Price
@@ -406,3 +407,14 @@ class Watch(Protocol):
 
     async def close(self) -> None:
         """End the threads; `hints` says no more."""
+
+
+class Messenger(Protocol):
+    """Carries notices out of the tree. May not retry, and may not wait for ever."""
+
+    async def send(self, channel: Channel, parcel: Parcel) -> None:
+        """Send once; when this returns, the other side has taken it.
+
+        Raises:
+            NotSent: it was refused, or took too long; words for the person.
+        """

@@ -176,7 +176,7 @@ def tree(files: Files, *, deep: bool) -> TreeView:
     return TreeView(
         paused=files.there(layout.PAUSE),
         agents=tuple(agent(files, name, deep=deep) for name in names),
-        errors=_bad_files(files, layout.ROOT),
+        errors=(*_bad_files(files, layout.ROOT), *_failing_channels(files)),
     )
 
 
@@ -339,6 +339,22 @@ def _bad_files(files: Files, folder: PurePosixPath) -> tuple[BadFile, ...]:
         for name in files.files(folder)
         if _beside(name)
     )
+
+
+def _failing_channels(files: Files) -> Iterator[BadFile]:
+    """The channels of `notify:` that take nothing now; the daemon keeps the list."""
+    import json
+
+    try:
+        found = json.loads(files.text(layout.MACHINE / "notify.json") or "[]")
+        for each in found:
+            words = (
+                f"{each['error']}; since {each['since']}, {each['waiting']} waiting, "
+                "tried again by itself"
+            )
+            yield BadFile(f"notify: {each['channel']}", words)
+    except (ValueError, TypeError, KeyError):
+        return
 
 
 def _beside(name: str) -> bool:

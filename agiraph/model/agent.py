@@ -10,6 +10,7 @@ from agiraph.model.usage import Spend
 
 if TYPE_CHECKING:
     from agiraph.model.json import JsonObject
+    from agiraph.model.notice import Channel
     from agiraph.model.usage import Price
 
 
@@ -197,7 +198,7 @@ class TreeSettings:
     by_text: tuple[tuple[str, bool], ...] = ()
     prices: tuple[tuple[str, Price], ...] = ()
     search: SearchSettings = SearchSettings()
-    notify: tuple[JsonObject, ...] = ()
+    notify: tuple[Channel, ...] = ()
     keep: JsonObject = field(default_factory=dict)
 
 

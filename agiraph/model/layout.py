@@ -273,6 +273,10 @@ class Home:
         return self.path / "_triggers.jsonl"
 
     @property
+    def notices(self) -> PurePosixPath:
+        return self.state / "notices.jsonl"
+
+    @property
     def conversation(self) -> PurePosixPath:
         return self.path / "conversation.jsonl"
 

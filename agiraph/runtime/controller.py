@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from agiraph.core.codec import read_tree_settings
 from agiraph.core.codec.report import Good, Problem, Rejected
-from agiraph.core.limits import DISK_EVERY, GOAL_BYTES
+from agiraph.core.limits import DISK_EVERY, GOAL_BYTES, RESCAN_SECONDS, RESCAN_SHARE
 from agiraph.errors import AgiraphError
 from agiraph.model.agent import TreeSettings
 from agiraph.model.layout import PAUSE, ROOT, SETTINGS, Home
@@ -30,8 +30,6 @@ if TYPE_CHECKING:
     from agiraph.runtime.seat import House
     from agiraph.runtime.world import World
 
-RESCAN_SECONDS = 60.0
-RESCAN_SHARE = 50.0
 AT_ONCE = 8  # looks; more would only wait for each other
 
 
@@ -69,6 +67,7 @@ class Controller:
                 self._group.create_task(self._rescan(), name="rescan")
                 self._group.create_task(self._resting.keep(), name="rest is kept")
                 self._group.create_task(self._mind_the_disk(), name="disk")
+                self._group.create_task(self._world.notices.run(), name="notices")
                 self._group.create_task(_until(stop), name="until the end")
         except* _Stopped:
             pass
@@ -247,6 +246,7 @@ class Controller:
             return
         self._world.settings = settings
         self._house.models(settings)
+        self._world.notices.settings_changed()
         self._world.setbacks.clear()
         for seat in self._seats.values():
             seat.rest = None

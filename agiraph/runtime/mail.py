@@ -21,6 +21,7 @@ from agiraph.model.names import COORDINATOR, EVERYONE, HUMAN, folded
 from agiraph.model.node import Node, NodeState
 from agiraph.runtime.accepted import DROPPED, Accepted, Records
 from agiraph.runtime.conversation import Conversation
+from agiraph.runtime.outbox import Outbox
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -45,6 +46,7 @@ class Mailroom:
         self._later: dict[str, list[Message]] = {}
         self._records = Records(desk.world, desk.home)
         self._recording = asyncio.Lock()
+        self._outbox = Outbox(desk.world, desk.home)
 
     def load(self) -> None:
         """Read the messages of the newest run; the receivers say what they have.
@@ -307,22 +309,7 @@ class Mailroom:
 
     async def to_outbox(self, sender: str, text: str, mark: str) -> None:
         """Add to `_outbox.md`, once for its mark."""
-        desk = self._desk
-        marker = f"<!-- {mark} -->"
-        if marker.encode() in self._outbox_tail():
-            return
-        when = desk.world.clock.now().strftime("%Y-%m-%d %H:%M")
-        entry = f"\n## {when} · {sender} {marker}\n\n{text.strip()}\n"
-        await desk.world.append(desk.home.outbox, entry.encode(), flush=True)
-
-    def _outbox_tail(self) -> bytes:
-        desk = self._desk
-        entry = desk.world.reader.entry(desk.home.outbox)
-        if entry is None:
-            return b""
-        size = 64 * 1024
-        start = max(0, entry.size - size)
-        return desk.world.reader.part(desk.home.outbox, offset=start, limit=size)
+        await self._outbox.add(sender, text, mark)
 
 
 def from_a_person(ident: str) -> bool:

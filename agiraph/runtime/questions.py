@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from dataclasses import asdict, replace
 from datetime import datetime
 from typing import TYPE_CHECKING
@@ -12,11 +13,13 @@ from agiraph.core.brief import notice
 from agiraph.core.codec import read_question, write_question
 from agiraph.core.codec.report import Good
 from agiraph.core.limits import GOAL_BYTES, QUESTIONS_CLOSE_AFTER
+from agiraph.core.notices import shortened
 from agiraph.errors import AgiraphError, NotThere
 from agiraph.model.conversation import Kind, UserLine
 from agiraph.model.event import EventType
 from agiraph.model.message import Question, QuestionKind
 from agiraph.model.names import AGIRAPH, COORDINATOR
+from agiraph.model.notice import Notice, NoticeKind
 from agiraph.runtime.folder import number_of
 
 if TYPE_CHECKING:
@@ -82,6 +85,26 @@ async def _tell(desk: Desk, question: Question, **more: int) -> None:
         text=question.text[:500],
         **channel,
         **more,
+    )
+    await desk.world.notices.add(_notice(desk, question, more.get("reminder", 0)))
+
+
+def _notice(desk: Desk, question: Question, reminder: int) -> Notice:
+    approves = question.kind is QuestionKind.APPROVAL
+    verb = "asks for your approval" if approves else "asks"
+    again = f" (reminder {reminder})" if reminder else ""
+    lines = [question.text, *(f"- {each}" for each in question.options)]
+    told = "--yes|--no|--always" if approves else '"..."'
+    return Notice(
+        id=f"{question.id}:{reminder}",
+        kind=NoticeKind.APPROVAL if approves else NoticeKind.QUESTION,
+        agent=desk.agent,
+        title=f"{question.sender} of {desk.agent} {verb} ({question.id}){again}",
+        text=shortened("\n".join(lines)),
+        ts=desk.world.stamp(),
+        file=str(desk.home.question(question.number)),
+        command=f"agiraph answer {shlex.quote(desk.agent)} {question.id} {told}",
+        channel=question.channel,
     )
 
 

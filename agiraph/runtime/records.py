@@ -6,6 +6,7 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from agiraph.core import notices
 from agiraph.core.codec import event_to_json, usage_line
 from agiraph.core.limits import PREVIEW
 from agiraph.errors import NotThere
@@ -50,10 +51,14 @@ class Records:
             worker=where.worker,
             data=data,
         )
-        await self._line(self._home.events, event_to_json(event, self._world.stamp()))
+        stamp = self._world.stamp()
+        await self._line(self._home.events, event_to_json(event, stamp))
         self._world.say(event)
         if self.heard is not None:
             self.heard(event)
+        notice = notices.of_event(event, stamp)
+        if notice is not None:
+            await self._world.notices.add(notice)
 
     async def usage(self, call: ModelCall) -> None:
         """One line of `usage.jsonl` for one model call."""

@@ -9,8 +9,9 @@ from weakref import WeakSet
 
 from agiraph.core.limits import FOREGROUND
 from agiraph.core.room import crowded
-from agiraph.errors import DiskRefused, Full
+from agiraph.errors import DiskRefused, Full, NotSent
 from agiraph.model.agent import TreeSettings
+from agiraph.runtime.post import PostRoom
 from agiraph.runtime.setbacks import Setbacks
 from agiraph.runtime.turns import Turns
 
@@ -20,8 +21,18 @@ if TYPE_CHECKING:
 
     from agiraph.model.agent import AgentState, Budget
     from agiraph.model.event import Event
+    from agiraph.model.notice import Channel, Parcel
     from agiraph.model.owner import Owner
-    from agiraph.ports import Clock, Disk, Models, Pen, Reader, Shell, Whereabouts
+    from agiraph.ports import (
+        Clock,
+        Disk,
+        Messenger,
+        Models,
+        Pen,
+        Reader,
+        Shell,
+        Whereabouts,
+    )
     from agiraph.runtime.bell import Bell
     from agiraph.runtime.hosting import Host
     from agiraph.runtime.ledger import Ledger
@@ -29,6 +40,15 @@ if TYPE_CHECKING:
 
 DISK_RETRY = 5.0
 T = TypeVar("T")
+
+
+class NoMessenger:
+    """No way leads out of here."""
+
+    async def send(self, channel: Channel, parcel: Parcel) -> None:
+        """Nothing is sent."""
+        del parcel
+        raise NotSent(f"{channel.name} is not connected")
 
 
 def _nothing(agent: str) -> None:
@@ -55,6 +75,8 @@ class World:
         foreground: seconds for which the coordinator waits for a command of its own.
         look: asks for a look at an agent, soon.
         catching_up: whose turn it is to do what was missed.
+        messenger: carries notices out of the tree; notices: keeps them until then.
+        away: the words of the file AWAY while the person is away; else empty.
         heirs: which agent has taken over a record whose home is gone.
         setbacks: models that are put off for now.
         told_over: budgets that people were asked to raise.
@@ -89,8 +111,14 @@ class World:
     setbacks: Setbacks = field(default_factory=Setbacks)
     look: Callable[[str], None] = _nothing
     catching_up: Turns = field(default_factory=Turns)
+    messenger: Messenger = field(default_factory=NoMessenger)
+    away: str = ""
+    notices: PostRoom = field(init=False)
     bells: WeakSet[Bell] = field(default_factory=WeakSet)
     _refused: list[DiskRefused] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.notices = PostRoom(self)
 
     def stamp(self) -> str:
         """Now, as files have it: ISO 8601 with an offset, to the millisecond."""

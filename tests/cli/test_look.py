@@ -344,3 +344,14 @@ def test_a_bug_is_one_sentence_and_its_trace_is_for_those_who_ask(root: Path) ->
     traced = _process(root, "-c", code, AGIRAPH_TRACE="1")
     assert traced.returncode == 1
     assert "Traceback" in traced.stderr
+
+
+def test_a_channel_that_takes_no_notices_is_a_line(root: Path, run: Run) -> None:
+    (root / ".agiraph").mkdir(exist_ok=True)
+    (root / ".agiraph/notify.json").write_text(
+        '[{"channel": "webhook a.example", "since": "2026-11-21T20:14:03+00:00", '
+        '"error": "it answered with HTTP 500", "waiting": 3}]'
+    )
+    out = run("status").stdout
+    assert "notify: webhook a.example: it answered with HTTP 500" in out
+    assert "3 waiting" in out

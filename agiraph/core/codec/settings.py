@@ -10,6 +10,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 from agiraph.core.codec import kinds, services
 from agiraph.core.codec.fields import Section
 from agiraph.core.codec.goal import budget_over, read_settings
+from agiraph.core.codec.notify import channel
 from agiraph.core.codec.page import plain_lines, read_section
 from agiraph.core.codec.report import Findings, Good, Rejected
 from agiraph.core.codec.web import search_settings
@@ -41,7 +42,7 @@ def read_tree_settings(text: str) -> Good[TreeSettings] | Rejected:
         by_text=top.get("models", _by_text, given.by_text),
         prices=top.get("prices", _prices, given.prices),
         search=top.get("search", search_settings, given.search),
-        notify=top.get("notify", kinds.many(_notice), given.notify),
+        notify=top.get("notify", kinds.many(channel), given.notify),
         keep=top.get("keep", _keep, given.keep),
     )
     top.close(hints=_ELSEWHERE)
@@ -115,13 +116,6 @@ def _price(place: Place) -> Price:
     )
     keys.close()
     return price
-
-
-def _notice(place: Place) -> JsonObject:
-    keys = Section.at(place)
-    keys.get("webhook", services.address, "")
-    keys.get("kinds", kinds.many(kinds.line), None)
-    return kinds.json_object(place)
 
 
 def _keep(place: Place) -> JsonObject:

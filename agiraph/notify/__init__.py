@@ -1,0 +1,1 @@
+"""The channels that carry notices to people: webhooks, mail, the desktop, programs."""

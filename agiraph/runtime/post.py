@@ -1,0 +1,303 @@
+"""The post room of the tree: notices to people, kept until each channel has them.
+
+A notice is on the disk, in its agent's `_state/notices.jsonl`, before whoever it is
+about goes on; that a channel has it is on the disk before the next one is sent. So
+nothing is lost or sent twice, but around a crash: what was sent and not noted yet is
+sent again, with the same id.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import json
+from dataclasses import asdict, dataclass, field, replace
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from agiraph.core import notices
+from agiraph.core.limits import LOG_BYTES
+from agiraph.core.loglines import BadLine, records
+from agiraph.errors import AgiraphError, NotSent, NotThere
+from agiraph.model.layout import MACHINE, ROOT, Home
+from agiraph.model.notice import Notice, NoticeKind
+from agiraph.ports import EntryKind
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from pathlib import PurePosixPath
+
+    from agiraph.model.json import JsonObject
+    from agiraph.model.notice import Channel
+    from agiraph.runtime.world import World
+
+FAILING = MACHINE / "notify.json"
+KEPT = 256 * 1024  # bytes of an agent's record, before it is begun anew
+QUIET_LOOK = 60.0
+
+
+@dataclass(slots=True)
+class Tray:
+    """What waits for one channel.
+
+    Attributes:
+        held: whether it was held back, by quiet hours or since the person is away.
+        sent: when the last parcels went.
+        failures: in a row; fault: the words of the last, since: its beginning.
+    """
+
+    channel: Channel
+    waiting: list[Notice] = field(default_factory=list)
+    wake: asyncio.Event = field(default_factory=asyncio.Event)
+    held: bool = False
+    failures: int = 0
+    fault: str = ""
+    since: str = ""
+    sent: list[float] = field(default_factory=list)
+
+
+class PostRoom:
+    """Keeps notices, and sends them while it runs."""
+
+    def __init__(self, world: World) -> None:
+        """Nothing is kept yet."""
+        self._world = world
+        self._trays: dict[str, Tray] = {}
+        self._known: dict[str, set[str]] = {}
+        self._sizes: dict[str, int] = {}
+        self._changed = asyncio.Event()
+        self._told = ""
+
+    # --- what comes in
+
+    async def add(self, notice: Notice) -> None:
+        """Keep a notice for every channel that carries it; once for its id."""
+        keys = [
+            key_of(each) for each in self._world.settings.notify if each.carries(notice)
+        ]
+        known = self._recall(notice.agent)
+        if not keys or notice.id in known:
+            return
+        known.add(notice.id)
+        entry = {**asdict(notice), "kind": notice.kind.value}
+        await self._line(notice.agent, {"notice": entry, "channels": keys})
+        self._furnish()
+        for tray in self._of(keys):
+            tray.waiting.append(notice)
+            tray.wake.set()
+
+    def settings_changed(self) -> None:
+        """Channels have come or gone; what waits for one that is gone is dropped.
+
+        The first time what an earlier daemon kept and did not send waits again.
+        """
+        self._furnish()
+        self._changed.set()
+        if self._world.settings.notify:
+            for entry in self._world.reader.entries(ROOT):
+                if entry.kind is EntryKind.FOLDER and entry.name[0] not in "._":
+                    self._recall(entry.name)
+
+    def _furnish(self) -> None:
+        wanted = {key_of(each): each for each in self._world.settings.notify}
+        for key in [key for key in self._trays if key not in wanted]:
+            del self._trays[key]
+        for key, channel in wanted.items():
+            if key in self._trays:
+                self._trays[key].channel = channel
+            else:
+                self._trays[key] = Tray(channel)
+                self._changed.set()
+
+    def _recall(self, agent: str) -> set[str]:
+        if agent in self._known:
+            return self._known[agent]
+        known: set[str] = set()
+        self._known[agent] = known
+        self._furnish()
+        for entry in self._read(agent):
+            self._take(agent, entry, known)
+        return known
+
+    def _read(self, agent: str) -> list[JsonObject]:
+        try:
+            data = self._world.reader.read(_path(agent), limit=LOG_BYTES)
+            self._sizes[agent] = len(data)
+            return [record.found for record in records(data)]
+        except NotThere:
+            return []
+        except (AgiraphError, BadLine) as fault:
+            self._world.remark(f"{_path(agent)} is not read: {fault}")
+            return []
+
+    def _take(self, agent: str, entry: JsonObject, known: set[str]) -> None:
+        notice, ids = _notice(entry.get("notice")), entry.get("sent")
+        keys = entry.get("channels")
+        named = [str(key) for key in keys] if isinstance(keys, list) else []
+        if isinstance(ids, list):
+            for tray in self._of(named):
+                tray.waiting = [
+                    n for n in tray.waiting if n.agent != agent or n.id not in ids
+                ]
+        elif notice is not None:
+            known.add(notice.id)
+            mine = entry.get("by") == self._world.whereabouts.machine
+            if mine and notice.agent == agent:  # and not of the home it was copied from
+                for tray in self._of(named):
+                    tray.waiting.append(notice)
+                    tray.wake.set()
+
+    def _of(self, keys: list[str]) -> list[Tray]:
+        return [self._trays[key] for key in keys if key in self._trays]
+
+    async def _line(self, agent: str, entry: JsonObject) -> None:
+        world = self._world
+        entry = {"ts": world.stamp(), "by": world.whereabouts.machine, **entry}
+        data = json.dumps(entry, ensure_ascii=False).encode("utf-8", "replace") + b"\n"
+        try:
+            await world.append(_path(agent), data, flush=True)
+        except NotThere:
+            return  # its home is gone, and with it what there was to tell
+        self._sizes[agent] = self._sizes.get(agent, 0) + len(data)
+
+    # --- what goes out
+
+    async def run(self) -> None:
+        """Serve every channel by itself, so that one that hangs holds up no other."""
+        tasks: dict[str, asyncio.Task[None]] = {}
+        if self._world.reader.entry(FAILING) is not None:
+            await self._write_failing("[]")  # of an earlier daemon
+        async with asyncio.TaskGroup() as group:
+            while True:
+                self._changed.clear()
+                for key in [key for key in tasks if key not in self._trays]:
+                    tasks.pop(key).cancel()
+                for key, tray in self._trays.items():
+                    if key not in tasks or tasks[key].done():
+                        tasks[key] = group.create_task(
+                            self._serve(key, tray), name=f"notify {tray.channel.name}"
+                        )
+                await self._tell()
+                await self._changed.wait()
+
+    async def _serve(self, key: str, tray: Tray) -> None:
+        while self._trays.get(key) is tray:
+            tray.wake.clear()
+            if not tray.waiting:
+                await tray.wake.wait()
+            left = self._hold(tray)
+            if left > 0:
+                tray.held = True
+                await self._world.clock.sleep(min(left, QUIET_LOOK))
+                continue
+            pace = notices.pace_left(self._world.clock.monotonic(), tray.sent)
+            if pace > 0:
+                await self._world.clock.sleep(pace)
+            await self._send_all(key, tray)
+            if tray.fault:
+                await self._world.clock.sleep(notices.back_off(tray.failures))
+
+    def _hold(self, tray: Tray) -> float:
+        """Seconds for which nothing is sent, as far as that is known now."""
+        world = self._world
+        here = world.clock.now().astimezone(world.clock.zone())
+        away = QUIET_LOOK if world.away else 0.0
+        return max(away, notices.quiet_left(here, tray.channel.quiet))
+
+    async def _send_all(self, key: str, tray: Tray) -> None:
+        await self._give_up_old(key, tray)
+        for parcel in notices.packed(tray.waiting, held=tray.held):
+            try:
+                await self._world.messenger.send(tray.channel, parcel)
+            except NotSent as fault:
+                tray.failures += 1
+                tray.since = tray.since or self._world.stamp()
+                tray.fault = str(fault)
+                await self._tell()
+                return
+            await self._sent(key, tray, parcel.notices)
+            now = self._world.clock.monotonic()
+            tray.sent = [*tray.sent, now][-notices.PER_MINUTE :]
+            tray.failures, tray.fault, tray.since = 0, "", ""
+        tray.held = False
+        await self._tell()
+
+    async def _sent(self, key: str, tray: Tray, done: Iterable[Notice]) -> None:
+        gone = {(each.agent, each.id) for each in done}
+        for agent in sorted({agent for agent, _ in gone}):
+            ids: list[str] = sorted(ident for of, ident in gone if of == agent)
+            await self._line(agent, {"sent": list(ids), "channels": [key]})
+        tray.waiting = [n for n in tray.waiting if (n.agent, n.id) not in gone]
+        for agent in {agent for agent, _ in gone}:
+            await self._begin_anew(agent)
+
+    async def _give_up_old(self, key: str, tray: Tray) -> None:
+        """What could not be sent for a week is no news; the tree has it anyway."""
+        now = self._world.clock.now()
+        old = [
+            each
+            for each in tray.waiting
+            if (now - datetime.fromisoformat(each.ts)).total_seconds() > notices.GIVE_UP
+        ]
+        if old and tray.fault:
+            name = tray.channel.name
+            self._world.remark(f"{name}: {len(old)} old notices are not sent any more")
+            await self._sent(key, tray, old)
+
+    async def _begin_anew(self, agent: str) -> None:
+        """A long record is replaced by a short one, once nothing in it waits."""
+        waits = any(n.agent == agent for t in self._trays.values() for n in t.waiting)
+        if waits or self._sizes.get(agent, 0) < KEPT:
+            return
+        pen, path = self._world.pen, _path(agent)
+        await self._world.durably(lambda: pen.remove(path))
+        self._sizes[agent] = 0
+
+    async def _tell(self) -> None:
+        """Keep what fails where `agiraph status` finds it."""
+        failing = [
+            {
+                "channel": tray.channel.name,
+                "since": tray.since,
+                "error": tray.fault,
+                "waiting": len(tray.waiting),
+            }
+            for tray in self._trays.values()
+            if tray.fault
+        ]
+        text = json.dumps(failing, ensure_ascii=False, indent=1)
+        if text == self._told or (not failing and not self._told):
+            return
+        for each in failing:
+            if not self._told:
+                self._world.remark(f"{each['channel']}: {each['error']}; tried again")
+        self._told = text if failing else ""
+        await self._write_failing(text)
+
+    async def _write_failing(self, text: str) -> None:
+        pen, data = self._world.pen, text.encode() + b"\n"
+        await self._world.durably(lambda: pen.write(FAILING, data))
+
+
+def key_of(channel: Channel) -> str:
+    """What a channel is known by; another address is another channel."""
+    way = replace(channel, kinds=frozenset(), quiet=None).way
+    return hashlib.sha256(repr(way).encode()).hexdigest()[:12]
+
+
+def _path(agent: str) -> PurePosixPath:
+    return Home(agent).notices
+
+
+def _notice(entry: object) -> Notice | None:
+    if not isinstance(entry, dict):
+        return None
+    try:
+        kind = NoticeKind(entry["kind"])
+        known = {key: str(value) for key, value in entry.items() if key in _FIELDS}
+        return Notice(**{**known, "kind": kind})  # type: ignore[arg-type]
+    except (KeyError, ValueError, TypeError):
+        return None
+
+
+_FIELDS = frozenset(Notice.__dataclass_fields__)
