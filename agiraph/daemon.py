@@ -21,6 +21,7 @@ from agiraph.runtime.bell import Bell
 from agiraph.runtime.controller import Controller
 from agiraph.runtime.ledger import Ledger
 from agiraph.runtime.places import Places
+from agiraph.runtime.post import PostRoom
 from agiraph.runtime.seat import House
 from agiraph.runtime.voice import Voice
 from agiraph.runtime.world import World
@@ -165,10 +166,10 @@ class Daemon:
             root=self._root,
             stands=self._stands,
             tool_servers=SdkHost(self._root, environment, version=__version__),
-            messenger=Outward(environment),
             suspects=self._starts.held,
             released=self._starts.released,
         )
+        world.notices = PostRoom(world, Outward(environment))
         return world
 
     def _watch(self) -> FolderWatch:

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
     from agiraph.model.json import JsonObject
     from agiraph.model.notice import Channel
+    from agiraph.ports import Messenger
     from agiraph.runtime.world import World
 
 FAILING = MACHINE / "notify.json"
@@ -59,9 +60,10 @@ class Tray:
 class PostRoom:
     """Keeps notices, and sends them while it runs."""
 
-    def __init__(self, world: World) -> None:
+    def __init__(self, world: World, messenger: Messenger) -> None:
         """Nothing is kept yet."""
         self._world = world
+        self._messenger = messenger
         self._trays: dict[str, Tray] = {}
         self._known: dict[str, set[str]] = {}
         self._sizes: dict[str, int] = {}
@@ -208,7 +210,7 @@ class PostRoom:
         await self._give_up_old(key, tray)
         for parcel in notices.packed(tray.waiting, held=tray.held):
             try:
-                await self._world.messenger.send(tray.channel, parcel)
+                await self._messenger.send(tray.channel, parcel)
             except NotSent as fault:
                 tray.failures += 1
                 tray.since = tray.since or self._world.stamp()

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Protocol, TypeVar
 from weakref import WeakSet
 
 from agiraph.core.limits import FOREGROUND
 from agiraph.core.room import crowded
-from agiraph.errors import DiskRefused, Full, NotSent
+from agiraph.errors import DiskRefused, Full
 from agiraph.model.agent import TreeSettings
-from agiraph.runtime.post import PostRoom
 from agiraph.runtime.setbacks import Setbacks
 from agiraph.runtime.turns import Turns
 
@@ -21,12 +20,11 @@ if TYPE_CHECKING:
 
     from agiraph.model.agent import AgentState, Budget
     from agiraph.model.event import Event
-    from agiraph.model.notice import Channel, Parcel
+    from agiraph.model.notice import Notice
     from agiraph.model.owner import Owner
     from agiraph.ports import (
         Clock,
         Disk,
-        Messenger,
         Models,
         Pen,
         Reader,
@@ -42,13 +40,30 @@ DISK_RETRY = 5.0
 T = TypeVar("T")
 
 
-class NoMessenger:
-    """No way leads out of here."""
+class Notices(Protocol):
+    """Keeps what people are told outside the tree, and sends it."""
 
-    async def send(self, channel: Channel, parcel: Parcel) -> None:
-        """Nothing is sent."""
-        del parcel
-        raise NotSent(f"{channel.name} is not connected")
+    async def add(self, notice: Notice) -> None:
+        """Keep a notice for every channel that carries it; once for its id."""
+
+    def settings_changed(self) -> None:
+        """Channels have come or gone."""
+
+    async def run(self) -> None:
+        """Send what waits, until this is cancelled."""
+
+
+class NoNotices:
+    """Nobody is told outside the tree."""
+
+    async def add(self, notice: Notice) -> None:
+        """Nothing is kept."""
+
+    def settings_changed(self) -> None:
+        """No channel is served."""
+
+    async def run(self) -> None:
+        """There is nothing to send."""
 
 
 def _nothing(agent: str) -> None:
@@ -75,7 +90,7 @@ class World:
         foreground: seconds for which the coordinator waits for a command of its own.
         look: asks for a look at an agent, soon.
         catching_up: whose turn it is to do what was missed.
-        messenger: carries notices out of the tree; notices: keeps them until then.
+        notices: what people are told outside the tree.
         away: the words of the file AWAY while the person is away; else empty.
         heirs: which agent has taken over a record whose home is gone.
         setbacks: models that are put off for now.
@@ -111,14 +126,10 @@ class World:
     setbacks: Setbacks = field(default_factory=Setbacks)
     look: Callable[[str], None] = _nothing
     catching_up: Turns = field(default_factory=Turns)
-    messenger: Messenger = field(default_factory=NoMessenger)
     away: str = ""
-    notices: PostRoom = field(init=False)
+    notices: Notices = field(default_factory=NoNotices)
     bells: WeakSet[Bell] = field(default_factory=WeakSet)
     _refused: list[DiskRefused] = field(default_factory=list)
-
-    def __post_init__(self) -> None:
-        self.notices = PostRoom(self)
 
     def stamp(self) -> str:
         """Now, as files have it: ISO 8601 with an offset, to the millisecond."""

@@ -54,7 +54,8 @@ async def sending(
     a: Inside, carrier: Carrier, *channels: Channel
 ) -> AsyncIterator[None]:
     """The post room at work, as the daemon has it."""
-    a.world.messenger = carrier
+    if not isinstance(a.world.notices, PostRoom):  # nor after a restart
+        a.world.notices = PostRoom(a.world, carrier)
     a.world.settings = TreeSettings(notify=channels or (HOOK,))
     a.world.notices.settings_changed()
     task = asyncio.create_task(a.world.notices.run())
@@ -224,7 +225,7 @@ async def test_a_thousand_at_once_are_a_few_parcels_and_none_is_lost(
                     group.create_task(tell(a, f"word {number}"))
             assert len(carrier.sent) <= 2 * notices.PER_MINUTE
         a.clock.ahead += 61
-        a.world.notices = PostRoom(a.world)  # as after a restart
+        a.world.notices = PostRoom(a.world, carrier)  # as after a restart
         async with sending(a, carrier):
             await a.until(lambda: len(carrier.ids()) == 1000)
 
