@@ -216,7 +216,7 @@ run: 3
     assert tree.providers[0].name == "mylab"
     assert tree.providers[0].base_url == "http://127.0.0.1:8000/v1"
     assert tree.prices == (("mylab/big", Price(3.0, 15.0, 0.3, 3.0)),)
-    assert tree.notify[0]["kinds"] == ["question"]
+    assert {each.value for each in tree.notify[0].kinds} == {"question"}
     assert "GOAL.md" in read.remarks[0].text
 
 
