@@ -297,6 +297,7 @@ class Seat:
         permissions: what is allowed.
         shared: nodes whose `scratch/` is open to all.
         agent_memory: none, read or write: a worker's access to the agent's memory.
+        shared_skills: names of skills that lie in the tree's own `skills/`.
         said: what people wrote to the caller: the goal, their messages.
     """
 
@@ -308,6 +309,7 @@ class Seat:
     permissions: Permissions
     shared: frozenset[str]
     agent_memory: str = "none"
+    shared_skills: frozenset[str] = frozenset()
     said: tuple[str, ...] = ()
 
     @property

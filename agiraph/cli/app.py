@@ -41,6 +41,7 @@ _MODULE_OF = {
     "models": "models",
     "model": "model",
     "mcp": "mcp",
+    "import-worker": "workers",
     "version": "care",
 }
 
@@ -59,7 +60,9 @@ class Words(click.Group):
         module = _MODULE_OF.get(cmd_name)
         if module is None:
             return None
-        found = getattr(importlib.import_module(f"agiraph.cli.{module}"), cmd_name)
+        found = getattr(
+            importlib.import_module(f"agiraph.cli.{module}"), cmd_name.replace("-", "_")
+        )
         return found if isinstance(found, click.Command) else None
 
     def resolve_command(

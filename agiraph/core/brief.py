@@ -38,6 +38,8 @@ class RunBrief:
     models: str
     rules: str
     earlier: str = ""
+    skills: Sequence[str] = ()
+    instructions: Sequence[Listed] = ()
     most: int = MEMORY_SHOWN
 
 
@@ -58,6 +60,8 @@ class NodeBrief:
     earlier: str
     how_to_end: str
     inlined: int = INLINED_REFS
+    skills: Sequence[str] = ()
+    instructions: Sequence[Listed] = ()
 
 
 def run_brief(brief: RunBrief) -> str:
@@ -74,6 +78,7 @@ def run_brief(brief: RunBrief) -> str:
             for day, text in brief.daily
         ),
         _headed("Inputs", _listing(brief.inputs)),
+        *_guides(brief.skills, brief.instructions),
         _headed("Models that nodes may use", brief.models),
         brief.rules,
     ]
@@ -94,9 +99,28 @@ def node_brief(brief: NodeBrief) -> str:
         _headed("Where it belongs", brief.stage),
         _headed("Who else works", "\n".join(f"- {line}" for line in brief.others)),
         "There is material from people in `inputs/`." if brief.inputs else "",
+        *_guides(brief.skills, brief.instructions),
         brief.how_to_end,
     ]
     return "\n\n".join(part.strip() for part in parts if part.strip())
+
+
+def _guides(skills: Sequence[str], instructions: Sequence[Listed]) -> list[str]:
+    """What people wrote on how to work: skills by name, instructions as they are."""
+    listed = "\n".join(f"- {line}" for line in skills)
+    parts = [f"{_SKILLS}\n\n{listed}" if listed else ""]
+    for each in instructions:
+        folder = each.path.rpartition("/")[0]
+        words = each.text or f"Read it with `read_file` (path `{each.path}`)."
+        parts.append(_headed(f"For work on `{folder}/` ({each.path})", words))
+    return parts
+
+
+_SKILLS = (
+    "## Skills\n\nWhat people wrote on how to do some kinds of work. When one fits "
+    "your task, read its file with `read_file` before you begin; it may name further "
+    "files of its folder."
+)
 
 
 def _headed(title: str, text: str) -> str:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Protocol, TypeAlias
 
 from agiraph.errors import ToolRefused
-from agiraph.model.layout import Home, NodeFolder, RunFolder
+from agiraph.model.layout import SKILLS, Home, NodeFolder, RunFolder
 from agiraph.model.names import folded, name_problem
 
 if TYPE_CHECKING:
@@ -33,6 +33,8 @@ class Caller(Protocol):
     def shared(self) -> frozenset[str]: ...  # noqa: D102
     @property
     def agent_memory(self) -> str: ...  # noqa: D102
+    @property
+    def shared_skills(self) -> frozenset[str]: ...  # noqa: D102
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,6 +134,16 @@ def _run_file(parts: Parts, seat: Caller) -> Place:
 
 def _inputs(parts: Parts, seat: Caller) -> Place:
     return _inside(Home(seat.agent).inputs, parts[1:], parts[0])
+
+
+def _skills(parts: Parts, seat: Caller) -> Place:
+    """`skills/<name>/…`: what people gave this agent, else what they gave all."""
+    if len(parts) == 1:
+        return _inside(Home(seat.agent).skills, (), parts[0])
+    if name_problem(parts[1]) is not None:
+        raise Closed(f"{parts[1]!r} is no skill's name.")
+    top = SKILLS if parts[1] in seat.shared_skills else Home(seat.agent).skills
+    return _inside(top / parts[1], parts[2:], f"skills/{parts[1]}")
 
 
 def _of_run(parts: Parts, seat: Caller) -> Place:
@@ -269,6 +281,7 @@ READ: Final[Mapping[str, Way]] = {
     "published": own_room,
     "outputs": own_room,
     "inputs": _inputs,
+    "skills": _skills,
     "_spec.md": _own_node_file,
     "_refs.json": _own_node_file,
     "identity.md": _worker_file,
@@ -294,6 +307,7 @@ WRITE: Final[Mapping[str, Way]] = {
     "run": _write_run,
     "nodes": _write_node,
     "published": _no("published/ appears whole at the end; write into scratch/."),
+    "skills": _no("skills/ are a person's; nobody here writes there."),
     "inputs": _no("inputs/ are a person's; nobody here writes there."),
     "outputs": _no("outputs/ and conversations/ are to read."),
     "conversations": _no("outputs/ and conversations/ are to read."),

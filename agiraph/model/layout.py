@@ -12,6 +12,7 @@ PAUSE: Final = PurePosixPath("PAUSE")
 MACHINE: Final = PurePosixPath(".agiraph")
 LOCK: Final = MACHINE / "lock"
 DAEMON: Final = MACHINE / "daemon.json"
+SKILLS: Final = PurePosixPath("skills")
 ARCHIVE: Final = PurePosixPath("_archive")
 ERROR_SUFFIX: Final = ".error.md"
 _LONGEST: Final = 255  # bytes of a file's name
@@ -247,6 +248,10 @@ class Home:
     @property
     def state(self) -> PurePosixPath:
         return self.path / "_state"
+
+    @property
+    def skills(self) -> PurePosixPath:
+        return self.path / "skills"
 
     @property
     def servers(self) -> PurePosixPath:

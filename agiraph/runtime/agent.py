@@ -38,6 +38,7 @@ from agiraph.runtime.recall import (
     recall_spend,
 )
 from agiraph.runtime.servers import Servers
+from agiraph.runtime.skills import Skills
 from agiraph.runtime.together import together
 from agiraph.runtime.triggers.room import Triggers
 
@@ -65,6 +66,7 @@ class Agent:
         self.desk.mail = Mailroom(self.desk)
         self.desk.jobs = Jobs(self.desk)
         self.desk.servers = Servers(self.desk)
+        self.desk.skills = Skills(self.desk)
         self._intake = Intake(self.desk)
         self._letters = Letters(self.desk, self._intake)
         self._boardwork = Boardwork(self.desk, self._intake)
@@ -283,6 +285,7 @@ class Agent:
         if await self._intake.judge(home.memory, folder.memory, Good, unread):
             self._intake.note(home.memory, folder.memory)
         await self._servers(folder.servers)
+        await asyncio.to_thread(desk.skills.look)
         if folder.memory.seen is Seen.GOOD:
             known = desk.memory_digest
             desk.memory_digest = folder.memory.sha

@@ -17,6 +17,7 @@ from agiraph.core.approval import Verdict, verdict
 from agiraph.core.codec import read_approvals, with_approvals
 from agiraph.core.codec.report import Rejected
 from agiraph.core.limits import GOAL_BYTES
+from agiraph.core.skills import allows
 from agiraph.errors import AgiraphError, NotThere
 from agiraph.model.message import Question, QuestionKind
 from agiraph.model.names import AGIRAPH
@@ -84,7 +85,10 @@ def number_of(intent: Intent) -> int | None:
 def is_covered(desk: Desk, need: approval.Need) -> bool:
     """Whether the person has allowed all of it for always."""
     wanted = [(need.kind, subject) for subject in need.subjects]
-    return bool(wanted) and all(each in desk.approved for each in wanted)
+    tools = desk.skills.tools
+    return bool(wanted) and all(
+        each in desk.approved or allows(tools, *each) for each in wanted
+    )
 
 
 def _open_for(desk: Desk, asked: JsonObject) -> int | None:

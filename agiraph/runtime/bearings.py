@@ -62,6 +62,8 @@ def brief_of_run(desk: Desk, material: Material, *, most: int = MEMORY_SHOWN) ->
             inputs=material.inputs(),
             models=desk.world.models.table(),
             rules="",
+            skills=desk.skills.lines,
+            instructions=material.instructions(),
             most=most,
         )
     )

@@ -175,6 +175,7 @@ class Coordinator:
             permissions=desk.settings.permissions,
             shared=desk.shared(),
             agent_memory="write",
+            shared_skills=desk.skills.shared,
             said=(desk.goal_text, *self._talk.from_people()),
         )
 

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from agiraph.runtime.jobs import Jobs
     from agiraph.runtime.mail import Mailroom
     from agiraph.runtime.servers import Servers
+    from agiraph.runtime.skills import Skills
     from agiraph.runtime.world import World
 
 
@@ -76,6 +77,7 @@ class Desk:
         self.mail: Mailroom
         self.jobs: Jobs
         self.servers: Servers
+        self.skills: Skills
         self.seen = LastSeen()
         self.goal: Goal | None = None
         self.goal_digest = ""

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from agiraph.runtime.records import Where
 
 DEEPEST = 8
+MOST_PROJECTS = 20
 MOST_FILES = 500
 
 
@@ -95,6 +96,26 @@ class Material:
         return [
             Listed(f.path, f.size) for f in self._below(self._home.inputs, "inputs")
         ]
+
+    def instructions(self) -> list[Listed]:
+        """AGENTS.md of `inputs/` and of each folder in it, else CLAUDE.md."""
+        top = self._home.inputs
+        try:
+            entries = self._reader.entries(top)
+        except AgiraphError:
+            return []
+        folders = [e.name for e in entries if e.kind is EntryKind.FOLDER]
+        places = ["inputs", *(f"inputs/{n}" for n in folders if n[0] != ".")]
+        found = (self._instructed(place) for place in places[:MOST_PROJECTS])
+        return [each for each in found if each is not None]
+
+    def _instructed(self, place: str) -> Listed | None:
+        for name in ("AGENTS.md", "CLAUDE.md"):
+            shown = f"{place}/{name}"
+            found = self._below(self._home.path / shown, shown)
+            if found:
+                return self._listed(found[0], MEMORY_SHOWN)
+        return None
 
     def refs(self, spec: NodeSpec, run: RunFolder) -> list[tuple[str, list[Found]]]:
         """The spec's refs, resolved to files."""

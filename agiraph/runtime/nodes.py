@@ -289,6 +289,8 @@ def brief_for(
             earlier=earlier,
             how_to_end=prompts.words("single_brief" if single else "how_to_end"),
             inlined=most,
+            skills=() if single else desk.skills.lines,
+            instructions=() if single else material.instructions(),
         )
     )
 

@@ -130,6 +130,7 @@ class Worker:
             permissions=desk.settings.permissions,
             shared=desk.shared(),
             agent_memory=self._staff.identity.agent_memory.value,
+            shared_skills=desk.skills.shared,
             said=(desk.goal_text, *self._talk.from_people()),
         )
 

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from agiraph.core.codec.report import Good, Problem, Rejected, Remark
     from agiraph.core.codec.run import read_run, write_run
     from agiraph.core.codec.settings import read_tree_settings
+    from agiraph.core.codec.skill import read_skill
     from agiraph.core.codec.spec import read_spec, spec_hash, write_spec
     from agiraph.core.codec.status import (
         read_node_status,
@@ -61,6 +62,7 @@ __all__ = [
     "read_owner",
     "read_question",
     "read_run",
+    "read_skill",
     "read_spec",
     "read_status",
     "read_tree_settings",
@@ -95,6 +97,7 @@ _HOMES = {
     "report": "Good Problem Rejected Remark",
     "run": "read_run write_run",
     "settings": "read_tree_settings",
+    "skill": "read_skill",
     "spec": "read_spec spec_hash write_spec",
     "status": "read_node_status read_status "
     "write_agent_status write_node_status write_worker_status",

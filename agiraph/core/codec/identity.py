@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from agiraph.core.codec import emit, kinds
+from agiraph.core.codec import emit, kinds, subagent
 from agiraph.core.codec.fields import Section
 from agiraph.core.codec.marked import Group
 from agiraph.core.codec.page import read_page
@@ -71,13 +71,15 @@ def identity_keys(identity: Identity) -> JsonObject:
 
 
 def _read(keys: Section, name: str, text: str) -> Identity:
+    chain: tuple[str, ...] = ()
+    role = subagent.described(keys)
     identity = Identity(
         name=name,
-        role=keys.get("role", kinds.line, ""),
+        role=keys.get("role", kinds.line, role),
         type=keys.get("type", kinds.choice(WorkerType), WorkerType.HARNESSED),
-        model=keys.get("model", kinds.one_or_many(kinds.model), ()),
+        model=keys.get("model", subagent.models, chain),
         command=keys.get("command", kinds.line, ""),
-        tools=keys.get("tools", kinds.many(kinds.line), None),
+        tools=keys.get("tools", subagent.tools, None),
         agent_memory=keys.get(
             "agent_memory", kinds.choice(AgentMemory), AgentMemory.NONE
         ),
