@@ -74,11 +74,12 @@ def in_force(desk: Desk) -> str:
 async def tell(
     desk: Desk,
     where: Where,
-    chain: Sequence[str],
     old: SystemLine | None,
     line: SystemLine,
+    who: Identity | None = None,
 ) -> None:
     """The event of another model being asked than before, or than the first."""
+    chain = chain_of(desk, who)
     new, before = line.model, old.model if old is not None else chain[0]
     if new == before:
         return

@@ -259,8 +259,7 @@ class Coordinator:
         old, new = self._talk.prefix, self.prefix()
         if old is None or not same_prefix(old, new):
             await self._talk.append(new, flush=False)
-            chain = chains.chain_of(self._desk)
-            await chains.tell(self._desk, self.where(), chain, old, new)
+            await chains.tell(self._desk, self.where(), old, new)
 
     def turns_so_far(self) -> int:
         """It is bound by money, not by turns."""
@@ -323,11 +322,10 @@ class Coordinator:
 
     async def ask(self, instead: UserLine | None = None) -> Answer | None:
         """One model call."""
-        desk = self._desk
-        spender = Spender(COORDINATOR, self.where(), chains.chain_of(desk))
+        spender = Spender(COORDINATOR, self.where(), chains.chain_of(self._desk))
         answer, cost = await self._asker.ask(spender, instead) or (None, None)
         if answer is not None:
-            desk.spend = desk.spend.plus(answer.usage, cost)
+            self._desk.spend = self._desk.spend.plus(answer.usage, cost)
         return answer
 
     async def paid(self, usage: Usage, cost: float | None) -> None:

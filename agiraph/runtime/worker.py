@@ -264,7 +264,7 @@ class Worker:
             await self._tell_model(old, new)
 
     async def _tell_model(self, old: SystemLine | None, new: SystemLine) -> None:
-        await chains.tell(self._desk, self.where(), self._chain, old, new)
+        await chains.tell(self._desk, self.where(), old, new, self._staff.identity)
 
     @property
     def _chain(self) -> tuple[str, ...]:

@@ -49,10 +49,10 @@ async def test_what_was_said_so_far_goes_on_under_the_other_model(
     tmp_path: Path,
 ) -> None:
     async with inside(tmp_path) as a:
-        a.model.says(COORDINATOR, call("list_files", path="inputs"))
         await a.begin(model=CHAIN)
         await a.asked(COORDINATOR, 1)
         a.model.faults[ONE] = DOWN
+        a.model.says(COORDINATOR, call("list_files", path="inputs"))
         await a.asked(COORDINATOR, 3)
 
         assert asked(a) == [ONE, ONE, TWO]
