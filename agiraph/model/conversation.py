@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, TypeAlias
 if TYPE_CHECKING:
     from agiraph.model.json import JsonObject
     from agiraph.model.tool import ToolCall, ToolSpec
-    from agiraph.model.usage import Usage
+    from agiraph.model.usage import Headroom, Usage
 
 
 class Stop(Enum):
@@ -154,6 +154,8 @@ class Answer:
         own: the provider's own form of it: `{"wire": …, "content": …}`.
         cost_usd: what the service itself says it cost, where it does.
         id: the service's id of the answer, for its support.
+        headroom: what the service says is left of its limits.
+        cache_miss: why the service says that its cache did not serve the prompt.
     """
 
     text: str
@@ -163,3 +165,5 @@ class Answer:
     own: JsonObject
     cost_usd: float | None = None
     id: str = ""
+    headroom: Headroom | None = None
+    cache_miss: str = ""

@@ -88,3 +88,11 @@ class ModelCall:
     stage: int | None = None
     node: str | None = None
     worker: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Headroom:
+    """What a service says of its limit on requests: in all, and what is left of it."""
+
+    limit: int
+    left: int

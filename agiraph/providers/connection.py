@@ -63,8 +63,8 @@ class Connection:
 
     async def converse(
         self, path: str, body: bytes, hearing: Hearing, service: faults.Service
-    ) -> None:
-        """Post the body and hear the whole answer.
+    ) -> Mapping[str, str]:
+        """Post the body and hear the whole answer; the answer's headers.
 
         Raises:
             ProviderFault: the service failed, or the answer broke off.
@@ -81,6 +81,7 @@ class Connection:
                     await self._hear(response, hearing, service)
                 finally:
                     await response.aclose()
+                return response.headers
         except (*client.unreached, self._httpx.TransportError) as error:
             raise faults.of_connection(service, error) from error
         except TimeoutError:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from agiraph.model.usage import Headroom
 from agiraph.providers.transcript import Transcripts
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from agiraph.model.conversation import Answer, Request
     from agiraph.providers.connection import Connection
@@ -29,8 +31,9 @@ class WireProvider:
         body = transcripts.body(request)
         hearing = wire.hearing(request, len(body))
         service = self._connection.account.service(request.model)
-        await self._connection.converse(wire.path, body, hearing, service)
-        return hearing.answer()
+        headers = await self._connection.converse(wire.path, body, hearing, service)
+        answer, room = hearing.answer(), headroom(headers)
+        return answer if room is None else replace(answer, headroom=room)
 
     async def close(self) -> None:
         """Let go of the connections, for all who share the account."""
@@ -41,3 +44,19 @@ class WireProvider:
             wire = self._wire(self._connection.account.service(model))
             self._transcripts[model] = (wire, Transcripts(wire))
         return self._transcripts[model]
+
+
+# Anthropic's headers, and those of OpenAI and of most that are compatible with it.
+_LIMITS = (
+    ("anthropic-ratelimit-requests-limit", "anthropic-ratelimit-requests-remaining"),
+    ("x-ratelimit-limit-requests", "x-ratelimit-remaining-requests"),
+)
+
+
+def headroom(headers: Mapping[str, str]) -> Headroom | None:
+    """What an answer's headers say of the limit on requests; None where nothing."""
+    for limit, left in _LIMITS:
+        said, rest = headers.get(limit, ""), headers.get(left, "")
+        if said.isdecimal() and rest.isdecimal() and int(said) > 0:
+            return Headroom(int(said), int(rest))
+    return None

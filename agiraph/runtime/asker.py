@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import TYPE_CHECKING, Protocol
 
 from agiraph.core.limits import BYTES_PER_TOKEN, RETRY_FIRST, RETRY_LAST, Refused
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
     from agiraph.runtime.conversation import Conversation
     from agiraph.runtime.desk import Desk
     from agiraph.runtime.records import Where
+
+SOON = 60.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -243,8 +246,17 @@ class Asker:
             left = chains.seconds_left(desk, spender.chain, self._loop(spender))
             deadline = desk.world.clock.monotonic() + left
         revision = desk.revision
-        async with self._parking.held(str(fault)):
+        async with self._parking.held(f"{fault}{self._again(deadline)}"):
             await desk.bell.until(lambda: desk.revision != revision, deadline=deadline)
+
+    def _again(self, deadline: float | None) -> str:
+        """When it is asked again, where that is not soon."""
+        clock = self._desk.world.clock
+        left = 0.0 if deadline is None else deadline - clock.monotonic()
+        if left < SOON:
+            return ""
+        again = (clock.now() + timedelta(seconds=left)).astimezone(clock.zone())
+        return f" It is asked again at {again:%H:%M}."
 
 
 def _refused(model: str, text: str) -> str:

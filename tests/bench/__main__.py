@@ -19,7 +19,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tests.bench import crowd, idle, latency, turns
+from tests.bench import crowd, gate, idle, latency, turns
 from tests.bench.house import Plan
 
 if TYPE_CHECKING:
@@ -31,6 +31,7 @@ PARTS = {
     "latency": latency.measure,
     "turns": turns.measure,
     "crowd": crowd.measure,
+    "gate": gate.measure,
     "idle": idle.measure,
 }
 

@@ -140,3 +140,53 @@ async def test_a_cancelled_call_gives_its_place_back():
     assert (await second).text == "ok"
     with pytest.raises(asyncio.CancelledError):
         await first
+
+
+async def test_a_pause_holds_one_model_alone():
+    gate, service, _ = gated(fault(Fault.RATE, 7999))
+    with pytest.raises(ProviderFault):
+        await Talk(gate, "x/y").ask("hi")
+    with pytest.raises(ProviderFault):
+        await Talk(gate, "x/y").ask("hi")
+    assert (await Talk(gate, "x/other").ask("hi")).text == "ok"
+    assert len(service.asked) == 2
+
+
+class Limited(Service):
+    """A service that lets twenty calls a second through, and says so by 429 alone."""
+
+    def __init__(self, clock: HandClock, *, burst: float = 20.0) -> None:
+        super().__init__(clock)
+        self.tokens = self.burst = burst
+        self.at = clock.monotonic()
+        self.refusals = 0
+
+    async def ask(self, request: object) -> Answer:
+        now = self.clock.monotonic()
+        self.tokens = min(self.burst, self.tokens + (now - self.at) * 20.0)
+        self.at = now
+        if self.tokens < 1:
+            self.refusals += 1
+            raise fault(Fault.RATE, 1.0)
+        self.tokens -= 1
+        await self.clock.sleep(0.05)
+        return GOOD
+
+
+async def test_a_hundred_workers_share_what_a_service_allows_and_none_gives_up():
+    clock = HandClock()
+    service = Limited(clock)
+    gate = Gate(service, clock=clock, patience=20.0, chance=lambda: 0.5)
+
+    async def worker() -> None:
+        for _ in range(5):
+            await Talk(gate, "x/y").ask("hi")
+
+    workers = [asyncio.ensure_future(worker()) for _ in range(100)]
+    began = clock.monotonic()
+    while not all(task.done() for task in workers):
+        await clock.advance(0.25, settle=3)
+    for task in workers:
+        task.result()  # none was given up
+    assert clock.monotonic() - began < 25 * 1.1
+    assert service.refusals < 0.3 * 500
