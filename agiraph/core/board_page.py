@@ -33,11 +33,13 @@ _PLAIN = " ,.:/'()!?=-…"
 _LIST = re.compile(r"^(\d*)([-.)])(?= )")  # a label that begins so is read as a list
 
 
-def board_page(run: Run, nodes: Mapping[str, Node], *, picture: bool = True) -> str:
+def board_page(
+    run: Run, nodes: Mapping[str, Node], *, picture: bool = True, counters: bool = True
+) -> str:
     """The whole page; it changes only when what it says changes."""
     parts = [f"# Board of run {run.name}", _headline(run, nodes)]
     if nodes:
-        parts += [mermaid(nodes) if picture else "", _table(nodes)]
+        parts += [mermaid(nodes) if picture else "", _table(nodes, counters=counters)]
     else:
         parts.append("No nodes yet.")
     parts.append(_stages(run))
@@ -97,7 +99,7 @@ def _coded(character: str) -> str:
     return f"#{ord(character)};"
 
 
-def _table(nodes: Mapping[str, Node]) -> str:
+def _table(nodes: Mapping[str, Node], *, counters: bool) -> str:
     rows = [
         "| node | status | worker | turns | cost | notes |",
         "|---|---|---|---|---|---|",
@@ -110,8 +112,8 @@ def _table(nodes: Mapping[str, Node]) -> str:
             f"[{_cell(node.id)}](nodes/{node.id.replace(' ', '%20')}/_spec.md)",
             stands.value + (" (partial)" if node.status.partial else ""),
             node.status.worker or "",
-            str(node.status.turns or ""),
-            cost if spend.turns else "",
+            str(node.status.turns or "") if counters else "",
+            cost if spend.turns and counters else "",
             _cell(shortened(_notes(node, nodes, stands), 160)),
         )
         rows.append("| " + " | ".join(cells) + " |")

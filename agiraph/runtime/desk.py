@@ -7,13 +7,13 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from agiraph.core import board
-from agiraph.core.board_page import board_page
 from agiraph.core.codec import write_node_status, write_run, write_worker_status
 from agiraph.core.costs import Tally
 from agiraph.model.names import folded
 from agiraph.model.usage import Spend
 from agiraph.model.worker import Deed, Identity, WorkerState, WorkerStatus
 from agiraph.runtime.bell import Bell
+from agiraph.runtime.boardpage import BoardPage
 from agiraph.runtime.journal import Journal
 from agiraph.runtime.places import Places
 from agiraph.runtime.records import Records, Where
@@ -44,6 +44,7 @@ class Staff:
         node: the node in its hands; None when it is idle.
         left: the node that it had in hand when the daemon ended, until that is settled.
         text: the accepted identity.md.
+        said: what its page says.
     """
 
     identity: Identity
@@ -52,6 +53,7 @@ class Staff:
     left: str | None = None
     text: str = ""
     deeds: list[Deed] = field(default_factory=list)
+    said: tuple[object, ...] = ()
 
     @property
     def name(self) -> str:
@@ -119,7 +121,7 @@ class Desk:
         self.last_mail = ("", "")
         self.spend = Spend()
         self.tally = Tally()
-        self._board = ""
+        self._board = BoardPage(world)
         self.narrow: dict[str, int] = {}  # windows smaller than they were taken for
         self.rests = 0
         self.watchful = False
@@ -322,29 +324,29 @@ class Desk:
         """Record what a worker is doing."""
         staff.state, staff.node = state, node
         self.staff[folded(staff.name)] = staff
+        waiting_for = self.nodes[node].status.waiting_for if node else ""
+        said = (self.run_folder().name, state, node, waiting_for)
+        if said == staff.said:
+            self.bell.ring()
+            return
         page = write_worker_status(
             WorkerStatus(
                 state=state,
                 since=self.world.stamp(),
                 run=self.run_folder().name,
                 node=node or "",
-                waiting_for=self.nodes[node].status.waiting_for if node else "",
+                waiting_for=waiting_for,
             )
         )
         path = self.worker_folder(staff.name).status
         await self.world.durably(lambda: self.world.pen.write(path, page.encode()))
+        staff.said = said
         self.bell.ring()
 
     async def write_board(self) -> None:
         """Bring `_board.md` up to date, if what it says has changed."""
-        if self.run is None:
-            return
-        page = board_page(self.run, self.nodes)
-        if page == self._board:
-            return
-        path = self.run_folder().board
-        await self.world.durably(lambda: self.world.pen.write(path, page.encode()))
-        self._board = page
+        if self.run is not None:
+            await self._board.write(self.run_folder().board, self.run, self.nodes)
 
     def stage_age(self) -> float:
         """Seconds since the open stage opened, pauses not counted."""
@@ -383,4 +385,4 @@ class Desk:
         self.staff.clear()
         self.reserved.clear()
         self.broken_specs.clear()
-        self._board = ""
+        self._board = BoardPage(self.world)
