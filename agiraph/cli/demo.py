@@ -31,9 +31,16 @@ if TYPE_CHECKING:
 
     from agiraph.cli.view import AgentView
     from agiraph.model.layout import RunFolder
+    from agiraph.providers.models import ModelCatalog
 
 _TEMPLATE = _AGENT = "digest"
 _OFFLINE = "offline/digest"
+_WEAK = "gguf/smollm2"
+_LOCAL_GOAL = """Summarise the texts in `inputs/`, paragraph by paragraph, each one by
+`{model}` in one answer. The coordinator plans, judges each answer and puts
+them together, by fixed rules; what the model cannot do is done by rule, and the report
+says which.
+"""
 _USD = 0.50
 _TOKENS = 500_000
 _BETWEEN_LOOKS = 0.15
@@ -43,9 +50,14 @@ _MOST_LINES = 50
 
 @click.command()
 @click.option("--model", metavar="M", help="A model, e.g. anthropic/claude-sonnet-4-5.")
+@click.option(
+    "--local",
+    is_flag=True,
+    help="Fixed rules lead a small real model, on this machine.",
+)
 @tree_options
 @click.pass_obj
-def demo(call: Call, model: str | None) -> int:
+def demo(call: Call, model: str | None, local: bool) -> int:
     """See an agent work: it digests a few texts and compares them.
 
     It runs the real daemon on a new tree in your state directory, not in this folder.
@@ -56,10 +68,13 @@ def demo(call: Call, model: str | None) -> int:
       agiraph demo
       agiraph demo --model anthropic/claude-sonnet-4-5
     """
-    settings = _settings(model)
-    root = _make_tree(settings)
+    weak = model or _WEAK if local else ""
+    settings = _local_settings(weak) if weak else _settings(model)
+    root = _make_tree(settings, _LOCAL_GOAL.format(model=weak) if weak else "")
     render.say(f"A new tree: {root}")
-    if model is None:
+    if weak:
+        render.say(f"{weak} is used, on this machine; nothing leaves it.\n")
+    elif model is None:
         render.say("No language model is used and nothing leaves this machine.\n")
     else:
         render.say(f"{model} is used, under the budget {settings['budget']}.\n")
@@ -84,14 +99,9 @@ def _settings(model: str | None) -> dict[str, str]:
     """
     if model is None:
         return {"worker_model": _OFFLINE, "model": _OFFLINE}
-    from agiraph.clock import SystemClock
     from agiraph.core.codec.emit import scalar
-    from agiraph.model.agent import TreeSettings
-    from agiraph.providers.models import ModelCatalog
 
-    catalog = ModelCatalog(
-        settings=TreeSettings(), environment=os.environ, clock=SystemClock()
-    )
+    catalog = _catalog()
     catalog.provider(model)
     # Under a cap in money a model of unknown price makes no call at all.
     priced = catalog.facts(model).price is not None
@@ -103,13 +113,40 @@ def _settings(model: str | None) -> dict[str, str]:
     }
 
 
-def _make_tree(settings: dict[str, str]) -> str:
+def _local_settings(weak: str) -> dict[str, str]:
+    """The same for `--local`.
+
+    Raises:
+        ProviderFault: the model cannot be used here; words say what to do.
+    """
+    _catalog().provider(weak)
+    return {
+        "options": "{max_tokens: 80, temperature: 0.2}",
+        "worker_model": weak,
+        "model": _OFFLINE,
+    }
+
+
+def _catalog() -> ModelCatalog:
+    from agiraph.clock import SystemClock
+    from agiraph.model.agent import TreeSettings
+    from agiraph.providers.models import ModelCatalog
+
+    return ModelCatalog(
+        settings=TreeSettings(), environment=os.environ, clock=SystemClock()
+    )
+
+
+def _make_tree(settings: dict[str, str], body: str) -> str:
     from agiraph.cli.making import make_agent, template_files
 
     texts = template_files(_TEMPLATE)
     goal = texts["GOAL.md"].decode("utf-8")
     for key, said in settings.items():
         goal = with_setting(goal, key, said)
+    if body:
+        head, mark, _ = goal.partition("\n---\n")
+        goal = head + mark + body
     texts["GOAL.md"] = goal.encode("utf-8")
     root = os.path.join(_new_folder(), "agents")
     os.mkdir(root)

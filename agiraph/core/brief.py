@@ -123,6 +123,15 @@ _SKILLS = (
 )
 
 
+def small_brief(brief: NodeBrief, task: str) -> str:
+    """The same for a small model: its task, behind what it is about, and no more.
+
+    Such a model takes whatever stands around its task for the text to work on.
+    """
+    parts = [_refs(brief.refs, brief.inlined), brief.earlier, task]
+    return "\n\n".join(part.strip() for part in parts if part.strip())
+
+
 def _headed(title: str, text: str) -> str:
     return f"## {title}\n\n{text.strip()}" if text.strip() else ""
 

@@ -19,6 +19,8 @@ WEB_SHOWN: Final = 15_000
 SEARCH_RESULTS: Final = 5
 LOG_BYTES: Final = 256 * 1024 * 1024
 JOURNAL_BYTES: Final = 4 * 1024 * 1024
+# A model with no larger a window than this is told its single task and nothing else.
+SMALL_WINDOW: Final = 16_384
 ANSWER_TOKENS: Final = 8192
 SMALLEST_ANSWER: Final = 512
 INLINED_REFS: Final = 24_000

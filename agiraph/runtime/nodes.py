@@ -9,9 +9,14 @@ from typing import TYPE_CHECKING
 
 from agiraph import prompts
 from agiraph.core import board
-from agiraph.core.brief import NodeBrief, node_brief, shortened
+from agiraph.core.brief import NodeBrief, node_brief, shortened, small_brief
 from agiraph.core.codec import spec_hash, write_spec
-from agiraph.core.limits import ANSWER_TOKENS, BYTES_PER_TOKEN, INLINED_REFS
+from agiraph.core.limits import (
+    ANSWER_TOKENS,
+    BYTES_PER_TOKEN,
+    INLINED_REFS,
+    SMALL_WINDOW,
+)
 from agiraph.errors import ToolRefused, YourError
 from agiraph.model.event import EventType
 from agiraph.model.node import Node, NodeSpec, NodeState, NodeStatus
@@ -238,16 +243,23 @@ async def rerun(desk: Desk, node: str) -> None:
 def room_for_refs(desk: Desk, model: str) -> int:
     """Bytes of refs that fit into the one call of a node without tools."""
     window = desk.settings.context or desk.world.models.facts(model).window
-    return max((window - ANSWER_TOKENS) * BYTES_PER_TOKEN - AROUND_REFS, 0)
+    answer = min(ANSWER_TOKENS, window // 4)
+    return max((window - answer) * BYTES_PER_TOKEN - AROUND_REFS, 0)
 
 
-def brief_for(
+def is_small(desk: Desk, model: str) -> bool:
+    """Whether a model is to be told as little as possible around its task."""
+    return desk.world.models.facts(model).window <= SMALL_WINDOW
+
+
+def brief_for(  # noqa: PLR0913 - each says what of it there is
     desk: Desk,
     node: Node,
     staff: Staff,
     *,
     room: int | None = None,
     inlined: int = INLINED_REFS,
+    small: bool = False,
 ) -> str:
     """The text that opens a node for its worker.
 
@@ -255,6 +267,7 @@ def brief_for(
         room: bytes of refs that fit into the one call of a node without tools; None
             for a node with tools, which can read on.
         inlined: bytes of refs that are shown whole to a node with tools.
+        small: whether a node without tools is for a small model.
 
     Raises:
         YourError: a node without tools has refs that it cannot be shown.
@@ -274,25 +287,24 @@ def brief_for(
     stage = f"Stage {node.spec.stage or 1}."
     if not single:
         stage += " The coordinator's plan is in `_plan.md`."
-    return node_brief(
-        NodeBrief(
-            date=desk.world.clock.now().strftime("%A %Y-%m-%d %H:%M %z"),
-            node=node.id,
-            spec=node.text,
-            goal=desk.run.goal if desk.run else "",
-            stage=stage,
-            memory=material.text(folder.memory),
-            notebook=material.text(folder.notebook),
-            refs=refs,
-            others=[] if single else _others(desk, staff),
-            inputs=not single and bool(material.inputs()),
-            earlier=earlier,
-            how_to_end=prompts.words("single_brief" if single else "how_to_end"),
-            inlined=most,
-            skills=() if single else desk.skills.lines,
-            instructions=() if single else material.instructions(),
-        )
+    brief = NodeBrief(
+        date=desk.world.clock.now().strftime("%A %Y-%m-%d %H:%M %z"),
+        node=node.id,
+        spec=node.text,
+        goal=desk.run.goal if desk.run else "",
+        stage=stage,
+        memory=material.text(folder.memory),
+        notebook=material.text(folder.notebook),
+        refs=refs,
+        others=[] if single else _others(desk, staff),
+        inputs=not single and bool(material.inputs()),
+        earlier=earlier,
+        how_to_end=prompts.words("single_brief" if single else "how_to_end"),
+        inlined=most,
+        skills=() if single else desk.skills.lines,
+        instructions=() if single else material.instructions(),
     )
+    return small_brief(brief, node.spec.body) if small else node_brief(brief)
 
 
 def _must_fit(refs: Sequence[tuple[str, Sequence[Listed]]], room: int) -> None:

@@ -11,6 +11,7 @@ from agiraph.model.conversation import SystemLine
 from agiraph.model.server import FOREIGN
 from agiraph.model.tool import Who
 from agiraph.runtime.chains import chain_of, chosen, loop_of
+from agiraph.runtime.nodes import is_small
 from agiraph.tools.registry import guidance_for, specs_for
 
 if TYPE_CHECKING:
@@ -61,13 +62,15 @@ def for_worker(
     specs = () if single else specs
     role = f", {identity.role}" if identity.role else ""
     tools = ("## Tools", _guidance(specs)) if specs else ()
+    model = chosen(desk, chain_of(desk, identity), loop_of(desk, node))
     content = system_text(
         prompts.words("single" if single else "worker"),
         *tools,
         f"## Who you are (identity.md)\n\nYou are {identity.name}{role}.\n\n"
         f"{identity.text}",
     )
-    model = chosen(desk, chain_of(desk, identity), loop_of(desk, node))
+    if single and is_small(desk, model):
+        content = system_text(prompts.words("single_small"), identity.text)
     old = talk.prefix if talk.prefix and talk.prefix.node == node else None
     return SystemLine(
         ts=desk.world.stamp(),

@@ -21,7 +21,7 @@ from agiraph.runtime.bearings import of_worker
 from agiraph.runtime.compaction import HAND_OFF_TOOLS, NOTE_TOOLS
 from agiraph.runtime.loop import Loop
 from agiraph.runtime.material import note_memory
-from agiraph.runtime.nodes import brief_for, room_for_refs
+from agiraph.runtime.nodes import brief_for, is_small, room_for_refs
 from agiraph.runtime.prefixes import for_worker
 from agiraph.runtime.reflection import look_back
 from agiraph.runtime.role import Notes
@@ -233,7 +233,8 @@ class Worker:
             await self._tell_model(None, prefix)
             await self._note_shown()
             room = room_for_refs(desk, prefix.model) if self.single else None
-            text = brief_for(desk, self.node, self._staff, room=room)
+            small = self.single and is_small(desk, prefix.model)
+            text = brief_for(desk, self.node, self._staff, room=room, small=small)
         talk.forget_past()
         line = UserLine(desk.world.stamp(), text, Kind.BRIEF, "agiraph", (self.mark,))
         await talk.append(line, flush=True)

@@ -1,6 +1,8 @@
 from __future__ import annotations
 
+import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -10,6 +12,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from agiraph.tree.lock import holder
+from tests.support.gguf import model_file, stand_in
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -18,8 +21,8 @@ if TYPE_CHECKING:
     from tests.cli.conftest import Run
 
 
-def _start(state: Path, *words: str) -> subprocess.Popen[str]:
-    environment = {**os.environ, "XDG_STATE_HOME": str(state)}
+def _start(state: Path, *words: str, **more: str) -> subprocess.Popen[str]:
+    environment = {**os.environ, "XDG_STATE_HOME": str(state), **more}
     environment.pop("AGIRAPH_AGENTS", None)
     return subprocess.Popen(
         [sys.executable, "-m", "agiraph", "demo", *words],
@@ -87,4 +90,39 @@ def test_a_model_without_its_key_is_refused_before_anything_is_made(
     result = run("demo", "--model", "anthropic/claude-sonnet-4-5")
     assert result.exit_code == 1
     assert "ANTHROPIC_API_KEY" in result.stderr
+    assert list(state.iterdir()) == []
+
+
+def test_the_local_demo_leads_a_small_model_through_many_narrow_questions(
+    state: Path, tmp_path: Path
+) -> None:
+    packages = f"{stand_in(tmp_path / 'packages')}{os.pathsep}{os.getcwd()}"
+    model_file(tmp_path / "data", "smollm2")
+    data = str(tmp_path / "data")
+    demo = _start(state, "--local", PYTHONPATH=packages, XDG_DATA_HOME=data)
+    out, err = demo.communicate(timeout=90)
+    assert demo.returncode == 0, err
+    assert "agent digest: completed" in out
+    totals = re.search(r"12 paragraphs: (\d+) summarised by gguf/smollm2 at once", out)
+    assert totals is not None
+    assert 0 < int(totals[1]) < 12
+    assert "*(the model)*" in out
+    assert "*(asked again; the model's answer: " in out
+    (root,) = state.glob("agiraph/demo-*/agents")
+    goal = (root / "digest" / "GOAL.md").read_text()
+    assert "model: offline/digest" in goal
+    assert "worker_model: gguf/smollm2" in goal
+    asked = (next(root.glob("digest/runs/*/workers/reader-1"))) / "conversation.jsonl"
+    system = json.loads(asked.read_text().splitlines()[0])["content"]
+    assert len(system) < 120  # a small model is told its task and little else
+
+
+def test_without_a_model_file_the_local_demo_says_how_to_get_one(
+    state: Path, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(state))
+    monkeypatch.setenv("XDG_DATA_HOME", str(state))
+    result = run("demo", "--local")
+    assert result.exit_code == 1
+    assert "agiraph model get smollm2" in result.stderr
     assert list(state.iterdir()) == []

@@ -14,7 +14,7 @@ from agiraph.prompts import fill, guidance, words
 from agiraph.tools.registry import ORDER, specs_for
 
 TOOLS = sorted(ORDER)
-FROZEN = ["coordinator", "finite", "infinite", "worker", "single"]
+FROZEN = ["coordinator", "finite", "infinite", "worker", "single", "single_small"]
 PLACES = {
     "calls_by_text": {"tools"},
     "nudge_worker": {"count"},

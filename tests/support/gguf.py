@@ -35,6 +35,11 @@ class Server:
                 key = self.headers["authorization"].removeprefix("Bearer ")
                 asked.append(body)
                 text = f"{body['model']} {len(asked)} {params.n_ctx}"
+                told = body["messages"][-1]["content"]
+                if "paragraph" in told:  # some are answered with nothing at first
+                    text = told.partition("\\n\\n")[2].partition(". ")[0] + "."
+                    if told.startswith("Summarise") and len(told) % 2:
+                        text = ""
                 if [key] != params.api_keys:
                     text = "wrong key"
                 end = {"index": 0, "delta": {"content": text}, "finish_reason": "stop"}

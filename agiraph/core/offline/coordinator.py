@@ -18,6 +18,7 @@ from agiraph.core.offline.board import (
 )
 from agiraph.core.offline.ending import ENDED, Ending, end_move, reply, unchanged_move
 from agiraph.core.offline.listing import Found, first_line, walk
+from agiraph.core.offline.narrow import model_wanted, narrow_move
 from agiraph.core.offline.pages import readout
 from agiraph.core.offline.plan import (
     REPORT,
@@ -66,8 +67,9 @@ def _next(talk: Talk) -> Move:
     lacking = [tool for tool in _NEEDED if tool not in talk.tools]
     if lacking:
         return Move(f"I cannot work without {', '.join(lacking)}.")
+    model = model_wanted(talk.brief)
     if talk.succeeded("finish") or _rests(talk):
-        return Move(ENDED)
+        return Move("The work is done; there is nothing to do." if model else ENDED)
     survey = walk(talk, _INPUTS)
     if survey.calls:
         return Move(calls=survey.calls)
@@ -75,6 +77,9 @@ def _next(talk: Talk) -> Move:
         return unchanged_move(talk)
     texts, left = sorted_out(survey.files)
     left += survey.remarks
+    if texts and model:
+        suffix = _Work(talk, texts, left).suffix
+        return narrow_move(talk, model, texts, left, suffix)
     if texts:
         return _with_texts(_Work(talk, texts, left))
     return _with_goal(talk, left)
