@@ -252,7 +252,7 @@ def is_small(desk: Desk, model: str) -> bool:
     return desk.world.models.facts(model).window <= SMALL_WINDOW
 
 
-def brief_for(  # noqa: PLR0913 - each says what of it there is
+def brief_for(
     desk: Desk,
     node: Node,
     staff: Staff,
