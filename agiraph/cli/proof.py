@@ -60,11 +60,12 @@ def show(
         _reading(files, home, run, reader, message.id)
         for reader in _readers(files, home, run, message)
     ]
-    said = _in_outbox(files, home, message)
+    outbox, said = _in_outbox(files, home, message)
     if json_:
-        shown = {"message": asdict(message), "path": path, "outbox_line": said}
+        shown = {"message": asdict(message), "path": path}
         told = {"readings": [asdict(each) for each in readings]}
-        render.data(render.as_json(shown | told))
+        to_people = {"outbox": outbox, "outbox_line": said}
+        render.data(render.as_json(shown | told | to_people))
         return
     render.data(f"{message.id}: from {message.sender} to {message.to}, {message.ts}")
     if path:
@@ -73,8 +74,8 @@ def show(
     for each in readings:
         render.data(_words(each))
     if message.to in (HUMAN, EVERYONE) and message.sender != HUMAN:
-        where = f"line {said}" if said else "not there (an old part was moved away?)"
-        render.data(f"human: {home.outbox}, {where}")
+        where = f"{outbox}, line {said}" if said else "not there"
+        render.data(f"human: {where}")
 
 
 def _message(
@@ -177,11 +178,16 @@ def _whole(value: object) -> int:
     return value if isinstance(value, int) else 0
 
 
-def _in_outbox(files: Files, home: Home, message: Message) -> int:
-    """The line of `_outbox.md` at which it begins; 0 where it is not there."""
+def _in_outbox(files: Files, home: Home, message: Message) -> tuple[str, int]:
+    """The line at which it begins for people, in the outbox or what was moved away."""
     mark = f"<!-- {message.id} -->"
-    lines = files.text(home.outbox, 1 << 26).splitlines()
-    return next((at for at, line in enumerate(lines, 1) if mark in line), 0)
+    names = files.files(home.conversations)
+    old = [home.conversations / name for name in names if name.startswith("outbox-")]
+    for path in (home.outbox, *old):
+        for at, line in enumerate(files.text(path, 1 << 26).splitlines(), 1):
+            if mark in line:
+                return str(path), at
+    return str(home.outbox), 0
 
 
 def _words(each: Reading) -> str:

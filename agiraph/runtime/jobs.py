@@ -62,6 +62,14 @@ class Jobs:
         """Whether a job goes on, or has something to report."""
         return bool(self._running or self._reports)
 
+    def running(self) -> list[str]:
+        """What goes on, a line for each."""
+        now = self._desk.world.clock.monotonic()
+        return [
+            f"job {job.number}, for {now - job.begun:.0f} s: {job.command}"
+            for job in self._running.values()
+        ]
+
     def reports(self) -> dict[str, str]:
         """What is to be told: id -> words."""
         return {_id(step): words for step, words in self._reports.items()}

@@ -238,3 +238,19 @@ def test_of_a_long_log_only_the_end_is_read(run: Run, root: Path) -> None:
     log = root / "news/events.jsonl"
     log.write_text(old + log.read_text())
     assert "intel failed" in run("digest", "news", "--since", "2026-11-21").stdout
+
+
+def test_what_was_said_to_people_is_found_where_old_parts_are_moved(
+    run: Run, root: Path
+) -> None:
+    head = "id: 1/Ada/1.1.0\nfrom: Ada\nto: human\nts: 2026-11-21T20:00:00Z\n"
+    old = "news/conversations/outbox-2026-11.md"
+    write(
+        root,
+        {
+            f"news/{RUN}/_messages/000007_Ada_to_human.md": f"---\n{head}---\nHello.\n",
+            old: "\n## 2026-11-21 20:00 · Ada <!-- 1/Ada/1.1.0 -->\n\nHello.\n",
+        },
+    )
+    told = run("show", "news", "--message", "7").stdout
+    assert f"human: {old}, line 2" in told

@@ -37,6 +37,7 @@ async def test_a_long_command_goes_on_and_its_end_is_told_with_its_output(
         assert result.startswith("goes on in the background as job 1;")
         await a.stays(lambda: a.model.asked(COORDINATOR) == 2)
         assert a.states[-1].value == "working"
+        assert "job 1, for " in a.desk.jobs.running()[0]
 
         a.write("inputs/go", "")
         await a.asked(COORDINATOR, 3)

@@ -265,9 +265,11 @@ class CheckBoard(Act):
             + ("retired" if s.identity.retired else s.node or s.state.value)
             for s in desk.staff.values()
         ]
+        jobs = [f"- {line}" for line in desk.jobs.running()]
         parts = [
             board_page(desk.run, desk.nodes, picture=False).strip(),
             "Workers:\n" + ("\n".join(workers) or "none yet"),
+            *(["In the background:\n" + "\n".join(jobs)] if jobs else []),
             f"Spent: {spend.turns} turns, {spend.usage.total:,} tokens, {cost}",
         ]
         return ToolResult("\n\n".join(parts))
