@@ -34,6 +34,7 @@ from agiraph.tree.lock import TreeLock
 from agiraph.tree.pen import DiskPen
 from agiraph.tree.reader import DiskReader
 from agiraph.tree.room import RealDisk
+from agiraph.tree.shelf import SqliteShelf
 from agiraph.tree.starts import Starts
 from agiraph.tree.templates import template
 from agiraph.tree.whereabouts import DiskWhereabouts
@@ -97,6 +98,7 @@ class Daemon:
         self._starts = Starts(
             self._root, self._clock.now().timestamp(), self._voice.remark
         )
+        self._shelf = SqliteShelf(self._root)
         self._stop = asyncio.Event()
         self._code = DONE
 
@@ -184,7 +186,7 @@ class Daemon:
 
     def _edges(self, world: World, seen: LastSeen) -> Mapping[str, Tool]:
         tools = (
-            *tree_tools(world.reader, world.pen, seen),
+            *tree_tools(world.reader, world.pen, self._shelf, seen),
             *shell_tools(world.shell, self._root),
             *web_tools(
                 self._pages, self._search, world.pen, lambda: world.settings.search

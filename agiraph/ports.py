@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING, Protocol, TypeAlias
@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from pathlib import PurePosixPath
 
     from agiraph.core.room import Room
+    from agiraph.core.search import Leaf, Section
     from agiraph.model.agent import Permissions
     from agiraph.model.conversation import Answer, Request
     from agiraph.model.notice import Channel, Parcel
@@ -211,6 +212,28 @@ class Reader(Protocol):
         self, path: PurePosixPath, *, within: PurePosixPath | None = None
     ) -> Entry | None:
         """What a path leads to, links not followed at its end; None when nothing."""
+
+
+class Shelf(Protocol):
+    """An index over texts, which may be deleted at any time. Never writes a text."""
+
+    def best(
+        self,
+        name: str,
+        leaves: Sequence[Leaf],
+        read: Callable[[Leaf], str],
+        query: str,
+        most: int,
+    ) -> tuple[Section, ...]:
+        """The sections that fit a query, best first; blocks, so call it in a thread.
+
+        Args:
+            name: which shelf: an agent's name.
+            leaves: what is searched; those that changed are read again.
+            read: the text of one.
+            query: a few words, in any script.
+            most: sections at most.
+        """
 
 
 class Pen(Protocol):

@@ -6,6 +6,7 @@ import difflib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from agiraph.core.excerpt import ends
 from agiraph.core.limits import INLINED_REFS, MEMORY_SHOWN, SUMMARY_SHOWN
 
 if TYPE_CHECKING:
@@ -137,11 +138,11 @@ def _headed(title: str, text: str) -> str:
 
 
 def _capped(text: str, most: int = MEMORY_SHOWN) -> str:
-    data = text.encode("utf-8", "replace")
-    if len(data) <= most:
+    """A text with its middle cut out where it is long: what is new stands last."""
+    if len(text.encode("utf-8", "replace")) <= most:
         return text
-    whole = data[:most].decode("utf-8", "ignore")
-    return whole + "\n[cut here; read the file for the rest]"
+    size = most * len(text) // len(text.encode("utf-8", "replace"))
+    return ends(text, size) + "\n[cut in the middle; read the file for the rest]"
 
 
 def _listing(files: Sequence[Listed]) -> str:

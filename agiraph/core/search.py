@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
+    from pathlib import PurePosixPath
 
 _K1: Final = 1.2
 _B: Final = 0.75
@@ -43,6 +44,22 @@ class Section:
     source: str
     title: str
     text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Leaf:
+    """A text file that may be searched.
+
+    Attributes:
+        path: relative to the root; it is the file's name in the index.
+        shown: the path as its reader knows it.
+        size, changed: how it stood when it was listed.
+    """
+
+    path: PurePosixPath
+    shown: str
+    size: int
+    changed: float
 
 
 def sections(source: str, text: str) -> tuple[Section, ...]:

@@ -69,6 +69,16 @@ def refenced(text: str, source: str) -> str:
     return fence(_CLOSING.sub("", text), source)
 
 
+def blocks(text: str) -> list[tuple[str, str]]:
+    """The source and the inside of each fence in a text; one cut short goes on."""
+    found = []
+    for opening in _OPENING.finditer(text):
+        label, mark = opening.groups()
+        inside, _, _ = text[opening.end() :].partition(f'</untrusted id="{mark}">')
+        found.append((label, inside))
+    return found
+
+
 def _harmless(text: str) -> str:
     """The text without what is not seen, and without anything like our marks."""
     return _LIKE_A_MARK.sub("&lt;", _UNSEEN.sub("", text))

@@ -282,6 +282,10 @@ class Home:
         return self.state / "notices.jsonl"
 
     @property
+    def memory_book(self) -> PurePosixPath:
+        return self.state / "memory.jsonl"
+
+    @property
     def conversation(self) -> PurePosixPath:
         return self.path / "conversation.jsonl"
 

@@ -13,8 +13,7 @@ from agiraph.core.codec import (
     read_mcp,
 )
 from agiraph.core.codec.report import Good, Rejected
-from agiraph.core.limits import GOAL_BYTES
-from agiraph.errors import AgiraphError, Damaged
+from agiraph.errors import Damaged
 from agiraph.model.event import EventType
 from agiraph.model.names import COORDINATOR
 from agiraph.model.node import NodeState
@@ -166,7 +165,6 @@ class Agent:
         servers = read_mcp(self._intake.accepted(desk.home.servers) or "{}")
         if isinstance(servers, Good) and servers.value:
             desk.servers.put(servers.value)
-        desk.memory_digest = self._memory_as_it_is()
         recall_run(desk)
         recall_cut_off(desk)
         if desk.run_open:
@@ -182,15 +180,6 @@ class Agent:
         desk = self.desk
         usage = desk.world.reader.entry(desk.home.usage)
         return usage is not None and desk.world.day(usage.changed) == desk.world.today()
-
-    def _memory_as_it_is(self) -> str:
-        """The hash of MEMORY.md now: what differs later was written meanwhile."""
-        desk = self.desk
-        try:
-            data = desk.world.reader.read(desk.home.memory, limit=GOAL_BYTES)
-        except AgiraphError:
-            data = b""
-        return hashlib.sha256(data).hexdigest()
 
     def _defaults(self) -> Settings:
         settings = self.desk.world.settings
@@ -286,12 +275,19 @@ class Agent:
             self._intake.note(home.memory, folder.memory)
         await self._servers(folder.servers)
         await asyncio.to_thread(desk.skills.look)
-        if folder.memory.seen is Seen.GOOD:
-            known = desk.memory_digest
-            desk.memory_digest = folder.memory.sha
-            if folder.memory.sha not in (known, desk.own_memory):
-                desk.memory_changed = folder.memory.sha[:12]
-                desk.bell.ring()
+        await self._memory(folder)
+
+    async def _memory(self, folder: Folder) -> None:
+        """What people made of the memory since the last look, here or while away."""
+        desk = self.desk
+        if folder.memory.seen is Seen.LATER:
+            return
+        before = len(desk.memory.record)
+        again = await desk.memory.look()
+        if again is not None:
+            folder.again = min(folder.again or again, again)
+        if len(desk.memory.record) != before:
+            desk.bell.ring()
 
     async def _servers(self, sight: Sight) -> None:
         """Which tool servers there are; those of a file that is gone are gone."""

@@ -29,7 +29,7 @@ from agiraph.runtime.bearings import brief_of_run, of_coordinator
 from agiraph.runtime.compaction import NOTE_TOOLS
 from agiraph.runtime.loop import Loop
 from agiraph.runtime.mail import from_a_person
-from agiraph.runtime.material import Material, note_memory
+from agiraph.runtime.material import Material
 from agiraph.runtime.news import goal_id
 from agiraph.runtime.prefixes import for_coordinator
 from agiraph.runtime.role import Notes
@@ -45,7 +45,6 @@ if TYPE_CHECKING:
     from agiraph.core.compaction import Shares
     from agiraph.model.conversation import Answer, SystemLine
     from agiraph.model.node import NodeState
-    from agiraph.model.tool import ToolResult
     from agiraph.model.usage import Usage
     from agiraph.ports import Tool
     from agiraph.runtime.bearings import Bearings
@@ -99,11 +98,6 @@ class Coordinator:
             await runs.open_run(desk)
             self._leave()  # to chat takes no place among the runs; to work does
             await self._enter()
-
-    async def after(self, tool: str, result: ToolResult) -> None:
-        """Note what its memory has become by its own hand."""
-        if tool == "memory_write" and not result.error:
-            await note_memory(self._desk, self.where())
 
     # --- cycles, and what it cannot get past
 

@@ -15,6 +15,7 @@ from agiraph.model.worker import Deed, Identity, WorkerState, WorkerStatus
 from agiraph.runtime.bell import Bell
 from agiraph.runtime.boardpage import BoardPage
 from agiraph.runtime.journal import Journal
+from agiraph.runtime.memorybook import MemoryBook
 from agiraph.runtime.places import Places
 from agiraph.runtime.records import Records, Where
 from agiraph.tools.seen import LastSeen
@@ -84,8 +85,7 @@ class Desk:
         self.goal: Goal | None = None
         self.goal_digest = ""
         self.soul = ""
-        self.memory_digest = ""
-        self.memory_changed = ""
+        self.memory = MemoryBook(world, home)
         self.run: Run | None = None
         self.nodes: dict[str, Node] = {}
         self.staff: dict[str, Staff] = {}
@@ -117,7 +117,6 @@ class Desk:
         self.shown: dict[str, str] = {}
         self.answered: dict[int, Question] = {}
         self.odd: set[PurePosixPath] = set()
-        self.own_memory = ""
         self.last_mail = ("", "")
         self.spend = Spend()
         self.tally = Tally()

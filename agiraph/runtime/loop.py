@@ -185,7 +185,6 @@ class Loop:
                 await self._record(act.index, act.call, self._cut)
                 await self._talk.flush()
             raise
-        await self._role.after(act.call.name, result)
         seat = self._role.seat(step)
         result = await bounded(self._desk, self._talk, seat, result)
         await self._record(act.index, act.call, result)

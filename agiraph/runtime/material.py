@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 from agiraph.core.brief import Listed
 from agiraph.core.limits import GOAL_BYTES, INLINED_REFS, MEMORY_SHOWN
 from agiraph.errors import AgiraphError, NotThere
-from agiraph.model.event import EventType
 from agiraph.model.names import folded
 from agiraph.ports import EntryKind
 
@@ -20,8 +19,6 @@ if TYPE_CHECKING:
     from agiraph.model.layout import Home, RunFolder
     from agiraph.model.node import NodeSpec
     from agiraph.ports import Reader
-    from agiraph.runtime.desk import Desk
-    from agiraph.runtime.records import Where
 
 DEEPEST = 8
 MOST_PROJECTS = 20
@@ -68,11 +65,11 @@ class Material:
 
     def memory(self) -> str:
         """MEMORY.md, as far as a brief shows it."""
-        return self.text(self._home.memory, limit=MEMORY_SHOWN + 1)
+        return self.text(self._home.memory)
 
     def memory_index(self) -> str:
         """memory/index.md, as far as a brief shows it."""
-        return self.text(self._home.memories / "index.md", limit=MEMORY_SHOWN + 1)
+        return self.text(self._home.memories / "index.md")
 
     def memory_files(self) -> list[PurePosixPath]:
         """The files of the memory that a run brief shows."""
@@ -234,13 +231,3 @@ class Material:
             return self._reader.entry(path) is not None
         except (NotThere, AgiraphError):
             return False
-
-
-async def note_memory(desk: Desk, where: Where) -> None:
-    """Remember what the agent itself made of MEMORY.md: only others' edits are news."""
-    try:
-        data = desk.world.reader.read(desk.home.memory, limit=GOAL_BYTES)
-    except AgiraphError:
-        data = b""
-    desk.own_memory = hashlib.sha256(data).hexdigest()
-    await desk.records.event(EventType.MEMORY_WRITTEN, where, path="memory")

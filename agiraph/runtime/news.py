@@ -76,7 +76,6 @@ class News:
                 await desk.records.event(
                     EventType.STAGE_COMPLETED, desk.where(), words=piece.words
                 )
-        desk.memory_changed = ""
         text = notice(*(piece.words for piece in pieces))
         ids = tuple(piece.id for piece in pieces)
         return [UserLine(desk.world.stamp(), text, Kind.NOTICE, "agiraph", ids)]
@@ -101,7 +100,7 @@ class News:
             self._stage(),
             *self._answers(),
             *(Piece(*each) for each in self._desk.jobs.reports().items()),
-            self._memory(),
+            *self._memory(),
         ]
         return [piece for piece in found if piece and piece.id not in known]
 
@@ -169,11 +168,19 @@ class News:
             for each in questions.untold(self._desk, COORDINATOR)
         ]
 
-    def _memory(self) -> Piece | None:
-        changed = self._desk.memory_changed
-        if not changed:
-            return None
-        return Piece(f"memory:{changed}", "[MEMORY.md was edited by a person; read it]")
+    def _memory(self) -> list[Piece | None]:
+        """What people made of the memory, told while a run is open."""
+        if not self._desk.run_open:
+            return []
+        return [
+            Piece(
+                f"memory:{each.path}:{each.becomes[:12]}",
+                f"[{each.path} was edited by a person; read it]"
+                if each.becomes
+                else f"[{each.path} was taken away by a person]",
+            )
+            for each in self._desk.memory.edits()
+        ]
 
     def _goal(self) -> Piece | None:
         desk, run = self._desk, self._desk.run

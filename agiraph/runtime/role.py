@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from agiraph.core.compaction import Shares
     from agiraph.model.conversation import Answer, SystemLine, UserLine
     from agiraph.model.node import NodeState
-    from agiraph.model.tool import ToolResult
     from agiraph.ports import Seat, Tool
     from agiraph.runtime.bearings import Bearings
     from agiraph.runtime.records import Where
@@ -40,9 +39,6 @@ class Role(Protocol):
 
     async def before(self, tool: str) -> None:
         """Before a tool is prepared: open a run where it needs one."""
-
-    async def after(self, tool: str, result: ToolResult) -> None:
-        """After a tool has returned: note what only the role can know."""
 
     def where(self) -> Where:
         """What the records are about."""

@@ -90,4 +90,6 @@ def folders_of(desk: Desk) -> tuple[PurePosixPath, ...]:
         folders += [run.nodes, run.workers]
         folders += [run.node(node).path for node in desk.nodes]
         folders += [run.worker(staff.name).path for staff in desk.staff.values()]
+    if desk.run_open:  # between runs the next look finds what was edited
+        folders += [home.memories, *desk.memory.folders()]
     return tuple(folders)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from agiraph.model.names import COORDINATOR
 from agiraph.runtime.acts import ending, people, talk, waiting, work
 from agiraph.runtime.acts.command import CoordinatorsBash
+from agiraph.runtime.acts.remember import Remember
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -44,6 +45,8 @@ def toolbox(
     Which of them a session offers is the session's affair.
     """
     box: dict[str, Tool] = dict(edges)
+    if "memory_write" in box:
+        box["memory_write"] = Remember(desk, conversation, box["memory_write"])
     for kind in ACTS:
         act = kind(desk, conversation, loop)
         box[act.name] = act

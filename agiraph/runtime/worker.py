@@ -20,7 +20,6 @@ from agiraph.runtime.asker import Asker, Spender
 from agiraph.runtime.bearings import of_worker
 from agiraph.runtime.compaction import HAND_OFF_TOOLS, NOTE_TOOLS
 from agiraph.runtime.loop import Loop
-from agiraph.runtime.material import note_memory
 from agiraph.runtime.nodes import brief_for, is_small, room_for_refs
 from agiraph.runtime.prefixes import for_worker
 from agiraph.runtime.reflection import look_back
@@ -34,7 +33,6 @@ if TYPE_CHECKING:
     from agiraph.core.compaction import Shares
     from agiraph.model.conversation import Answer
     from agiraph.model.node import Node
-    from agiraph.model.tool import ToolResult
     from agiraph.model.usage import Usage
     from agiraph.ports import Tool
     from agiraph.runtime.bearings import Bearings
@@ -300,11 +298,6 @@ class Worker:
         stamp, body = self._desk.world.stamp(), mail_text(sender, text)
         line = UserLine(stamp, body, Kind.MAIL, sender, (ident,))
         await self._talk.append(line, flush=False)
-
-    async def after(self, tool: str, result: ToolResult) -> None:
-        """Note what the agent's own memory has become by its own hand."""
-        if tool == "memory_write" and not result.error:
-            await note_memory(self._desk, self.where())
 
     def urgent(self) -> bool:
         """Urgent mail and a changed spec go ahead of the calls left."""

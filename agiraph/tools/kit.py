@@ -14,15 +14,17 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from agiraph.model.agent import SearchSettings
-    from agiraph.ports import Pen, Reader, Shell, Tool
+    from agiraph.ports import Pen, Reader, Shelf, Shell, Tool
     from agiraph.tools.seen import LastSeen
 
 
-def tree_tools(reader: Reader, pen: Pen, seen: LastSeen) -> tuple[Tool, ...]:
+def tree_tools(
+    reader: Reader, pen: Pen, shelf: Shelf, seen: LastSeen
+) -> tuple[Tool, ...]:
     """The file and memory tools.
 
     Args:
-        reader, pen: the tree.
+        reader, pen: the tree; shelf: the index over memory.
         seen: what each loop saw last; the runtime notes there what briefs show.
     """
     return (
@@ -33,7 +35,7 @@ def tree_tools(reader: Reader, pen: Pen, seen: LastSeen) -> tuple[Tool, ...]:
         ReadRef(reader),
         MemoryWrite(reader, pen, seen),
         MemoryRead(reader, seen),
-        MemorySearch(reader, seen),
+        MemorySearch(reader, seen, shelf),
     )
 
 

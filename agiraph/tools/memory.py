@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Final
 
 from agiraph.core.limits import MEMORY_SHOWN
+from agiraph.core.remembering import is_daily, over_the_cap
 from agiraph.core.scopes import Place, reading
-from agiraph.core.search import Section, best, sections
+from agiraph.core.search import Leaf
 from agiraph.errors import AgiraphError, ToolRefused
 from agiraph.model.tool import ToolResult
 from agiraph.ports import EntryKind
@@ -19,10 +21,11 @@ from agiraph.tools.files import shown_list, written, written_texts, written_word
 from agiraph.tools.schemas import memory as schemas
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
+    from agiraph.core.search import Section
     from agiraph.model.json import JsonObject
-    from agiraph.ports import Intent, Pen, Reader, Seat
+    from agiraph.ports import Entry, Intent, Pen, Reader, Seat, Shelf
     from agiraph.tools.seen import LastSeen
 
 _WHOLE: Final = 40_000
@@ -30,7 +33,7 @@ _SECTIONS: Final = 10
 _ANSWER: Final = 16_000
 _FILE: Final = 1024 * 1024
 _DEEPEST: Final = 6
-_MOST_FILES: Final = 1_000
+_MOST_FILES: Final = 5_000
 _OWN: Final = "memory.md"
 _AGENT: Final = "MEMORY.md"
 
@@ -54,9 +57,17 @@ class MemoryWrite:
             raise ToolRefused(f"{place.shown}/ is a folder; name a file in it.")
         asked = may_write(seat, place, written_texts(arguments))
         old = changes.old_file(self._reader, place)
-        if not flag_of(arguments, "append"):
+        append = flag_of(arguments, "append")
+        if not append and is_daily(place.shown) and (old.data or b"").strip():
+            raise ToolRefused(
+                f"{place.shown} is a daily log: it is only added to. Use `append`."
+            )
+        if not append:
             self._seen.refuse_if_changed(seat, place, old)
-        planned = changes.planned(place, old, written(arguments, old))
+        new = written(arguments, old)
+        if place.shown == _AGENT and (why := over_the_cap(old.data or b"", new)):
+            raise ToolRefused(why)
+        planned = changes.planned(place, old, new)
         return {**arguments, **planned, **asked}
 
     async def perform(self, intent: Intent, seat: Seat) -> ToolResult:
@@ -119,9 +130,10 @@ class MemorySearch:
     effect = schemas.MEMORY_SEARCH.effect
     who = schemas.MEMORY_SEARCH.who
 
-    def __init__(self, reader: Reader, seen: LastSeen) -> None:
+    def __init__(self, reader: Reader, seen: LastSeen, shelf: Shelf) -> None:
         self._reader = reader
         self._seen = seen
+        self._shelf = shelf
 
     async def prepare(self, arguments: JsonObject, seat: Seat) -> Intent:
         """Nothing to check: every text is a query."""
@@ -129,59 +141,80 @@ class MemorySearch:
 
     async def perform(self, intent: Intent, seat: Seat) -> ToolResult:
         """Find, and show."""
-        files = await asyncio.to_thread(lambda: list(self._files(seat)))
+        return await asyncio.to_thread(self._found, text_of(intent, "query"), seat)
+
+    def _found(self, query: str, seat: Seat) -> ToolResult:
+        files = list(islice(self._files(seat), _MOST_FILES))
         if not files:
             return ToolResult("Memory is empty.")
-        if sum(len(file.text.encode()) for file in files) <= MEMORY_SHOWN:
-            for file in files:
-                self._seen.note(seat, file.path, file.data)
-            pages = [f"[{file.shown}]\n{file.text.strip()}" for file in files]
-            return ToolResult("\n\n".join(pages))
-        pool = [part for file in files for part in sections(file.shown, file.text)]
-        hits = best(text_of(intent, "query"), pool, _SECTIONS)
-        return ToolResult(_shown_hits(hits, [file.shown for file in files]))
+        if sum(file.leaf.size for file in files) <= MEMORY_SHOWN:
+            return ToolResult(self._all(files, seat))
+        places = {file.leaf.path: file for file in files}
+
+        def read(leaf: Leaf) -> str:
+            return _text(self._data(places[leaf.path]))
+
+        leaves = [file.leaf for file in files]
+        hits = self._shelf.best(seat.agent, leaves, read, query, _SECTIONS)
+        return ToolResult(_shown_hits(hits, [leaf.shown for leaf in leaves]))
+
+    def _all(self, files: Sequence[_File], seat: Seat) -> str:
+        """All of it, and noted as seen."""
+        pages = []
+        for file in files:
+            data = self._data(file)
+            self._seen.note(seat, file.leaf.path, data)
+            if _text(data).strip():
+                pages.append(f"[{file.leaf.shown}]\n{_text(data).strip()}")
+        return "\n\n".join(pages) or "Memory is empty."
+
+    def _data(self, file: _File) -> bytes:
+        """The bytes of a file; none where it is gone or cannot be read."""
+        try:
+            path, within = file.leaf.path, file.within
+            return self._reader.read(path, limit=_FILE, within=within)
+        except AgiraphError:
+            return b""
 
     def _files(self, seat: Seat) -> Iterator[_File]:
         tops = [_OWN] if seat.worker is not None else []
         if seat.worker is None or seat.agent_memory in ("read", "write"):
             tops += [_AGENT, "memory"]
-        count = 0
         for top in tops:
-            for file in self._below(reading(top, seat), 0):
-                count += 1
-                if count > _MOST_FILES:
-                    return
-                yield file
+            place = reading(top, seat)
+            try:
+                entry = self._reader.entry(place.path, within=place.within)
+            except AgiraphError:
+                continue
+            if entry is not None:
+                yield from self._below(place, entry, 0)
 
-    def _below(self, place: Place, depth: int) -> Iterator[_File]:
-        """The text files at a place or below it; what cannot be read is passed over."""
+    def _below(self, place: Place, entry: Entry, depth: int) -> Iterator[_File]:
+        """The files at a place or below it; what cannot be read is passed over."""
+        if entry.kind is EntryKind.FILE and 0 < entry.size <= _FILE:
+            leaf = Leaf(place.path, place.shown, entry.size, entry.changed)
+            yield _File(leaf, place.within)
+        if entry.kind is not EntryKind.FOLDER or depth >= _DEEPEST:
+            return
         try:
-            entry = self._reader.entry(place.path, within=place.within)
-            if entry is None or depth > _DEEPEST:
-                return
-            if entry.kind is EntryKind.FILE and entry.size <= _FILE:
-                data = self._reader.read(place.path, limit=_FILE, within=place.within)
-                if b"\0" not in data and data.strip():
-                    yield _File(place.path, place.shown, data)
-            elif entry.kind is EntryKind.FOLDER:
-                for inner in self._reader.entries(place.path, within=place.within):
-                    if not inner.name.startswith("."):
-                        yield from self._below(_inner(place, inner.name), depth + 1)
+            inner = self._reader.entries(place.path, within=place.within)
         except AgiraphError:
             return
+        for each in inner:
+            if not each.name.startswith("."):
+                yield from self._below(_inner(place, each.name), each, depth + 1)
 
 
 @dataclass(frozen=True, slots=True)
 class _File:
-    """One memory file as it was read."""
+    """One memory file, and the folder that it may not lead out of."""
 
-    path: PurePosixPath
-    shown: str
-    data: bytes
+    leaf: Leaf
+    within: PurePosixPath
 
-    @property
-    def text(self) -> str:
-        return self.data.decode("utf-8", "replace")
+
+def _text(data: bytes) -> str:
+    return "" if b"\0" in data else data.decode("utf-8", "replace")
 
 
 def _inner(place: Place, name: str) -> Place:
@@ -226,6 +259,8 @@ def _place(path: str, seat: Seat, *, access: tuple[str, ...]) -> Place:
             raise ToolRefused(f"{path} is not yours to use so; your memory is {_OWN}.")
     elif name == _OWN:
         name = _AGENT
+    if any(part.startswith(".") and part != ".." for part in plain.parts):
+        raise ToolRefused(f"{path}: names that begin with a dot are not memory.")
     if name == _AGENT or plain.parts[:1] == ("memory",):
         return reading(name, seat)
     return reading(f"memory/{name}", seat)

@@ -98,15 +98,17 @@ def test_memory_is_shown_whole_while_small() -> None:
 def test_memory_that_is_cut_says_so_in_every_script(letter: str) -> None:
     text = run_brief(replace(RUN, memory=letter * MEMORY_SHOWN + "!"))
 
-    assert "[cut here; read the file for the rest]" in text
+    assert "[cut in the middle; read the file for the rest]" in text
     assert text.count(letter) <= MEMORY_SHOWN // len(letter.encode()) + 2
     assert "\ufffd" not in text
 
 
-def test_memory_that_its_reader_cut_already_says_so_too() -> None:
-    read = ("ж" * MEMORY_SHOWN).encode()[: MEMORY_SHOWN + 1].decode("utf-8", "replace")
-
-    assert "[cut here" in run_brief(replace(RUN, memory=read))
+def test_of_a_memory_that_is_cut_the_newest_lines_are_shown() -> None:
+    memory = "\n".join(f"- thing {number}" for number in range(5_000))
+    text = run_brief(replace(RUN, memory=memory))
+    assert "- thing 4999\n" in text
+    assert "- thing 0\n" in text
+    assert "- thing 2500\n" not in text
 
 
 # --- a node

@@ -38,6 +38,7 @@ from tests.simulation.outside import (
 from tests.simulation.parts import Parts
 from tests.simulation.person import Person
 from tests.support.memory_tree import MemoryPen, MemoryReader, MemoryTree
+from tests.support.shelf import PlainShelf
 from tests.support.virtual_loop import VirtualClock, VirtualLoop
 
 if TYPE_CHECKING:
@@ -290,7 +291,7 @@ class Incarnation:
 
     def _edges(self, seen: LastSeen) -> Mapping[str, Tool]:
         tools = (
-            *tree_tools(self._reader, self._pen, seen),
+            *tree_tools(self._reader, self._pen, PlainShelf(), seen),
             *shell_tools(self._world.shell, "/agents"),
         )
         return {tool.spec.name: self._of.observer.watched(tool) for tool in tools}

@@ -45,6 +45,7 @@ from agiraph.tree.beneath import Beneath
 from agiraph.tree.pen import DiskPen
 from agiraph.tree.reader import DiskReader
 from agiraph.tree.room import RealDisk
+from agiraph.tree.shelf import SqliteShelf
 from agiraph.tree.whereabouts import DiskWhereabouts
 
 if TYPE_CHECKING:
@@ -231,7 +232,7 @@ class Inside:
         )
         self.agent = Agent(world, Home(AGENT), lambda: {"SOUL.md": b"I am calm.\n"})
         seen = self.agent.desk.seen
-        files = tree_tools(world.reader, self.pen, seen)
+        files = tree_tools(world.reader, self.pen, SqliteShelf(root), seen)
         tools = (*files, *shell_tools(world.shell, root))
         edges = {tool.spec.name: tool for tool in tools}
         self.supervisor = Supervisor(self.agent, edges)

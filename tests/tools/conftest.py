@@ -17,6 +17,7 @@ from agiraph.tools.seen import LastSeen
 from agiraph.tree.beneath import Beneath
 from agiraph.tree.pen import DiskPen
 from agiraph.tree.reader import DiskReader
+from agiraph.tree.shelf import SqliteShelf
 from agiraph.web.cache import PageCache
 from agiraph.web.fetching import Fetcher
 from agiraph.web.searching import WebSearch
@@ -129,7 +130,7 @@ async def bench(tmp_path: Path, seat: Callable[..., Seat]) -> AsyncIterator[Benc
     search = WebSearch(SystemClock(), {})
     settings = SearchSettings()
     tools = (
-        *tree_tools(reader, pen, seen),
+        *tree_tools(reader, pen, SqliteShelf(str(root)), seen),
         *shell_tools(shell, str(root)),
         *web_tools(pages, search, pen, lambda: settings),
     )
