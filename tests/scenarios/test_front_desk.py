@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import time
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -14,7 +16,6 @@ from tests.support.trace import check
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
     from tests.support.model_asked import Asked
     from tests.support.model_server import Scripted
@@ -88,3 +89,41 @@ def test_it_answers_while_all_workers_are_busy_and_its_own_command_runs(
         f"answered in {at_once:.2f} s behind a command that had just begun, in "
         f"{behind:.2f} s with everyone busy, in {after_its_end:.2f} s after the end"
     )
+
+
+def test_a_command_that_a_crash_cut_off_is_told_of_once_and_leaves_nothing(
+    tmp_path: Path,
+) -> None:
+    def loses(asked: Asked) -> Scripted:
+        if not asked.calls:
+            return call("bash", command="echo $$ > pid; sleep 600")
+        if "[job 1]" in told(asked):
+            return call("finish", summary="Its outcome is unknown.")
+        return say("I wait for it.")
+
+    with ModelServer(cast(coordinator=loses)) as server:
+        daemon = Daemon(tmp_path, {"LAB_KEY": KEY, "AGIRAPH_FOREGROUND": "0.5"})
+        daemon.write("agiraph.yaml", SETTINGS.format(url=server.base_url))
+        daemon.write("desk/GOAL.md", "---\nmodel: lab/desk\n---\nA goal.\n")
+        talk = "desk/conversation.jsonl"
+        with daemon:
+            daemon.until(lambda: "I wait for it." in daemon.read(talk), "it waits")
+            pid = int(daemon.read("desk/runs/*/scratch/pid"))
+            daemon.kill()
+            daemon.start()
+            daemon.until_state("desk", "completed", seconds=LATE)
+
+        assert daemon.read(talk).count("interrupted by a restart") == 1
+        assert not runs(pid)
+
+
+def runs(pid: int) -> bool:
+    """Whether a process is alive; one that nobody has waited for yet is not."""
+    stat = Path(f"/proc/{pid}/stat")
+    if Path("/proc/self").exists():
+        return stat.exists() and stat.read_text().rpartition(")")[2].split()[0] != "Z"
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    return True
