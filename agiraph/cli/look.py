@@ -59,6 +59,7 @@ def status_object(files: Files, name: str | None = None) -> dict[str, object]:
         "root": files.root,
         "daemon": asdict(daemon),
         "paused": view.paused,
+        "away": view.away,
         "cost_usd": None if unknown else cost,
         "known_cost_usd": cost,
         "unknown_cost": unknown,

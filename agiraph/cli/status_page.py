@@ -37,6 +37,11 @@ def draw(
     console.print(daemon.words)
     if view.paused:
         console.print("The whole tree is PAUSED; `agiraph resume` goes on.")
+    if view.away:
+        console.print(
+            f"You are away {view.away}: what would be sent to you is held back; "
+            "`agiraph available` when you are back."
+        )
     if not view.agents:
         console.print("No agents yet.")
         render.next_step('agiraph new NAME --goal "..."')

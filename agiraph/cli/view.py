@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeGuard
 
+from agiraph.cli.absence import away_words
 from agiraph.cli.names import found
 from agiraph.cli.owner import elsewhere
 from agiraph.cli.read import Files, number, whole, words
@@ -139,11 +140,16 @@ class AgentView:
 
 @dataclass(frozen=True, slots=True)
 class TreeView:
-    """The whole tree; `errors` are those of agiraph.yaml."""
+    """The whole tree; `errors` are those at its root.
+
+    Attributes:
+        away: for how long the person is away, in their words; empty when they are not.
+    """
 
     paused: bool
     agents: tuple[AgentView, ...]
     errors: tuple[BadFile, ...]
+    away: str = ""
 
     @property
     def questions(self) -> tuple[QuestionView, ...]:
@@ -177,6 +183,7 @@ def tree(files: Files, *, deep: bool) -> TreeView:
         paused=files.there(layout.PAUSE),
         agents=tuple(agent(files, name, deep=deep) for name in names),
         errors=(*_bad_files(files, layout.ROOT), *_failing_channels(files)),
+        away=away_words(files),
     )
 
 

@@ -9,6 +9,8 @@ from typing import Final
 ROOT: Final = PurePosixPath()
 SETTINGS: Final = PurePosixPath("agiraph.yaml")
 PAUSE: Final = PurePosixPath("PAUSE")
+AWAY: Final = PurePosixPath("AWAY")
+READ: Final = PurePosixPath("_read.yaml")
 MACHINE: Final = PurePosixPath(".agiraph")
 LOCK: Final = MACHINE / "lock"
 DAEMON: Final = MACHINE / "daemon.json"

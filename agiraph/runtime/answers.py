@@ -150,7 +150,7 @@ class Answers:
 
     async def _remind(self, folder: Folder) -> None:
         desk = self._desk
-        if desk.is_paused:
+        if desk.is_paused or desk.world.away:
             return
         for question in list(desk.questions.values()):
             age = questions.age(desk, question)

@@ -12,12 +12,13 @@ from agiraph.core.codec.report import Good, Problem, Rejected
 from agiraph.core.limits import DISK_EVERY, GOAL_BYTES, RESCAN_SECONDS, RESCAN_SHARE
 from agiraph.errors import AgiraphError
 from agiraph.model.agent import TreeSettings
-from agiraph.model.layout import PAUSE, ROOT, SETTINGS, Home
+from agiraph.model.layout import ROOT, SETTINGS, Home
 from agiraph.model.names import name_problem
 from agiraph.ports import EntryKind, Seen
 from agiraph.runtime.agent import ABSENT_SECONDS, Agent
 from agiraph.runtime.alarms import Alarms
 from agiraph.runtime.arrival import seconds_left
+from agiraph.runtime.presence import RootPresence
 from agiraph.runtime.rest import STAMPS_TELL, Resting
 from agiraph.runtime.rooterrors import RootErrors
 from agiraph.runtime.seat import LONGEST_SPACING, SPACING, Seat, folders_of
@@ -50,7 +51,7 @@ class Controller:
         self._resting = Resting(world, house, self._seats)
         self._eyes = asyncio.Semaphore(AT_ONCE)
         self._ending: set[str] = set()
-        self._unpaused_at: float | None = None
+        self._presence = RootPresence(world)
         self._settings_sha = ""
         self._group: asyncio.TaskGroup
         world.look = lambda name: self._ask(name, 0.0)
@@ -170,7 +171,7 @@ class Controller:
 
     async def _take_in_root(self) -> None:
         await self._settings()
-        self._pause()
+        self._look_at_presence()
         resting = await self._resting.recall() if self._first else {}
         names = await asyncio.to_thread(self._homes)
         if self._first:
@@ -253,21 +254,11 @@ class Controller:
             seat.agent.settings_changed()
         self._world.bell.ring()
 
-    def _pause(self) -> None:
-        world, now = self._world, self._world.clock.monotonic()
-        there = world.reader.entry(PAUSE) is not None
-        if there:
-            self._unpaused_at = None
-        elif world.paused and self._unpaused_at is None:
-            self._unpaused_at = now + ABSENT_SECONDS
-            self._ask("", ABSENT_SECONDS)
-            return
-        elif world.paused and self._unpaused_at is not None and now < self._unpaused_at:
-            self._ask("", self._unpaused_at - now)
-            return
-        if there != world.paused:
-            world.paused = there
-            world.remark("paused: the file PAUSE is there" if there else "goes on")
+    def _look_at_presence(self) -> None:
+        was, again = self._world.paused, self._presence.look()
+        if again is not None:
+            self._ask("", again)
+        if self._world.paused != was:
             for name, seat in self._seats.items():
                 seat.rest = None
                 seat.agent.desk.changed()

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 FAILING = MACHINE / "notify.json"
 KEPT = 256 * 1024  # bytes of an agent's record, before it is begun anew
-QUIET_LOOK = 60.0
+QUIET_LOOK = 20.0
 
 
 @dataclass(slots=True)

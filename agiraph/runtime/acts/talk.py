@@ -28,6 +28,10 @@ _NAMES = {
 }
 
 
+def _away(words: str) -> str:
+    return f" The person is away {words}." if words else ""
+
+
 class SendMessage(Act):
     """`send_message`."""
 
@@ -124,6 +128,7 @@ class AskHuman(Act):
         if seat.node is None:
             return ToolResult(
                 f"asked as q-{number:03d}; the answer comes as a message."
+                f"{_away(self._desk.world.away)}"
             )
         return await self._sleep(number, intent, seat)
 

@@ -1,0 +1,51 @@
+"""`_read.yaml`: which messages the person has read; every view shares it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from agiraph.cli.write import put
+from agiraph.model.layout import READ, Home
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from agiraph.cli.read import Files
+    from agiraph.core.outboxpage import Entry
+
+_HEAD = (
+    "# Which messages you have read, by agent; `agiraph inbox --read` keeps it. "
+    "Take a line out to have its messages unread again.\n"
+)
+
+
+def messages(files: Files, agent: str) -> list[Entry]:
+    """What an agent and its workers said, questions left out; oldest first."""
+    from agiraph.core.outboxpage import entries
+
+    text = files.text(Home(agent).outbox)
+    return [each for each in entries(text) if not each.question]
+
+
+def read_marks(files: Files) -> dict[str, frozenset[str]]:
+    """The ids of the messages that were read, by agent."""
+    found: dict[str, frozenset[str]] = {}
+    for agent, ids in files.settings(READ).items():
+        if isinstance(ids, list | tuple):
+            found[agent] = frozenset(map(str, ids))
+    return found
+
+
+def mark_read(files: Files, new: Mapping[str, frozenset[str]]) -> None:
+    """Note that messages were read; ids that no outbox holds any more are let go."""
+    from agiraph.core.codec import emit
+
+    known = read_marks(files)
+    kept = {}
+    for agent in sorted({*known, *new}):
+        there = [each.id for each in messages(files, agent)]
+        mine = known.get(agent, frozenset()) | new.get(agent, frozenset())
+        ids = [ident for ident in there if ident in mine]
+        if ids:
+            kept[agent] = ids
+    put(files.root, READ, _HEAD + emit.settings(dict(kept)))
