@@ -38,6 +38,8 @@ _MODULE_OF = {
     "pause": "say",
     "resume": "say",
     "stop": "say",
+    "blame": "memory",
+    "tidy": "memory",
     "archive": "care",
     "adopt": "adopt",
     "check": "check",
