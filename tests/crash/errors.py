@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from tests.crash.scenarios import Scenario
 
 KINDS = ("ENOSPC", "EIO", "EACCES", "EDQUOT", "EROFS", "EMFILE", "short")
-SCENARIOS = ("drop", "inbox", "tools", "publish", "question")
+SCENARIOS = ("drop", "inbox", "tools", "publish", "question", "trigger")
 LASTS = 2.0
 RESUMES = 10.0
 STARTS = 15  # the first calls are those of the start: see `early`

@@ -288,6 +288,44 @@ QUESTION = Scenario(
 )
 
 
+# --- two triggers fall due: one speaks to the person, the other wakes the agent
+
+TRIGGERS = """\
+# both count from when this is first read
+- {id: post, type: delayed, delay: 1s, \
+action: {type: send_message, to: human, content: The build should be done.}}
+- {id: wake, type: delayed, delay: 2s, \
+action: {type: wake_agent, task: Look at the build.}}
+"""
+
+
+def _trigger(file: Path) -> Script:
+    def listens(asked: Asked) -> Scripted:
+        if "Look at the build." in told(asked):
+            return call("finish", summary="I have looked.")
+        return call("wait", timeout=60 + asked.turn)
+
+    return cast(coordinator=listens)
+
+
+def _trigger_holds(daemon: Doomed) -> None:
+    assert daemon.read(f"{AGENT}/_outbox.md").count("The build should be done.") == 1
+    lines = daemon.lines(f"{AGENT}/_triggers.jsonl")
+    fired = sorted((line["trigger"], line["outcome"]) for line in lines)
+    assert fired == [("post", "fired"), ("wake", "fired")], lines
+    assert "I have looked." in daemon.read(f"{RUN}/_output.md")
+
+
+TRIGGER = Scenario(
+    "trigger",
+    _trigger,
+    (DROPPED,),
+    _trigger_holds,
+    mails=("Look at the build.",),
+    people={f"{AGENT}/triggers.yaml": TRIGGERS},
+)
+
+
 # --- a clean end in the middle of a command, and going on
 
 
@@ -334,5 +372,5 @@ SHUTDOWN = Scenario(
     arm="ending",
 )
 
-ALL = (DROP, INBOX, TOOLS, PUBLISH, QUESTION, SHUTDOWN)
+ALL = (DROP, INBOX, TOOLS, PUBLISH, QUESTION, TRIGGER, SHUTDOWN)
 BY_NAME = {scenario.name: scenario for scenario in ALL}
