@@ -93,6 +93,10 @@ class DiskRefused(AgiraphError):
     """The disk did not take what was to be written."""
 
 
+class TooManyOpen(DiskRefused):
+    """The system lets nothing more be opened just now; it passes by itself."""
+
+
 class Full(DiskRefused):
     """The disk has no room; what was there before is still there."""
 

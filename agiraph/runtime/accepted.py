@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Final
 
-from agiraph.errors import AgiraphError, NotThere, Unreadable
+from agiraph.errors import AgiraphError, NotThere, TooManyOpen, Unreadable
 from agiraph.model.message import Message
 
 if TYPE_CHECKING:
@@ -106,7 +106,7 @@ def _names(reader: Reader, folder: PurePosixPath) -> list[str]:
     """
     try:
         return [entry.name for entry in reader.entries(folder)]
-    except Unreadable:
+    except (TooManyOpen, Unreadable):
         raise
     except AgiraphError:
         return []

@@ -13,7 +13,7 @@ from agiraph.core.approval import APPROVAL
 from agiraph.core.keeping import still_matters
 from agiraph.core.limits import JOURNAL_BYTES, LOG_BYTES
 from agiraph.core.loglines import BadLine, records
-from agiraph.errors import Damaged, NotThere, Unreadable
+from agiraph.errors import Damaged, NotThere, TooManyOpen, Unreadable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -279,7 +279,7 @@ class Journal:
             await self._world.durably(lambda: self._world.pen.write(self._path, data))
             self._take(enumerate(kept, 1))
             self._bytes, self._most = len(data), max(JOURNAL_BYTES, 2 * len(data))
-        except Unreadable:
+        except (TooManyOpen, Unreadable):
             return  # the next one who adds tries again
         finally:
             self._open.set()

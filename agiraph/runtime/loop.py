@@ -10,7 +10,7 @@ from agiraph.core import turn as rules
 from agiraph.core.brief import notice
 from agiraph.core.limits import CRASHES
 from agiraph.core.narration import about
-from agiraph.errors import AgiraphError, NotThere, StepCrashed, ToolRefused
+from agiraph.errors import AgiraphError, NotThere, StepCrashed, ToolRefused, TooManyOpen
 from agiraph.model.conversation import (
     AssistantLine,
     Kind,
@@ -214,7 +214,7 @@ class Loop:
             if tool is None:
                 raise ToolRefused(f"{call.name} is not there yet; do without it")
             return await self._perform(step, tool, arguments)
-        except StepCrashed:
+        except (StepCrashed, TooManyOpen):
             raise
         except NotThere:
             if not self._home_is_there():
@@ -230,13 +230,14 @@ class Loop:
         self, step: str, tool: Tool, arguments: JsonObject
     ) -> ToolResult:
         await self._role.before(tool.spec.name)
-        seat = self._role.seat(step)
+        seat, durably = self._role.seat(step), self._desk.world.durably
         if tool.effect is Effect.READS:
-            intent = await tool.prepare(arguments, seat)
-            return await tool.perform({**arguments, **intent}, seat)
+            intent = await durably(lambda: tool.prepare(arguments, seat))
+            return await durably(lambda: tool.perform({**arguments, **intent}, seat))
         known = self._desk.journal.intent(step)
         if known is None:
-            intent = {"run": seat.run, **await tool.prepare(arguments, seat)}
+            decided = await durably(lambda: tool.prepare(arguments, seat))
+            intent = {"run": seat.run, **decided}
             intent = {**approvals.addressed(self._desk, intent, seat)}
             new = _new(intent, arguments)
             await self._desk.journal.intend(step, tool.spec.name, new)

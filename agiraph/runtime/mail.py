@@ -15,7 +15,7 @@ from agiraph.core.codec import message_name, read_message, write_message
 from agiraph.core.codec.report import Good
 from agiraph.core.excerpt import excerpt
 from agiraph.core.limits import INBOX_BYTES, MESSAGE_BYTES, RESULT_SHOWN
-from agiraph.errors import AgiraphError, NotThere, Unreadable
+from agiraph.errors import AgiraphError, NotThere, TooManyOpen, Unreadable
 from agiraph.model.event import EventType
 from agiraph.model.names import COORDINATOR, EVERYONE, HUMAN, folded
 from agiraph.model.node import Node, NodeState
@@ -73,7 +73,7 @@ class Mailroom:
     def _message(self, path: PurePosixPath) -> Message | None:
         try:
             text = self._desk.world.reader.read(path, limit=2 * INBOX_BYTES).decode()
-        except Unreadable:
+        except (TooManyOpen, Unreadable):
             raise
         except (AgiraphError, ValueError):
             return None  # a person's or a sync tool's file; not ours to deliver

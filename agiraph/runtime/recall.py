@@ -15,7 +15,7 @@ from agiraph.core.codec import (
 )
 from agiraph.core.codec.report import Good, Rejected
 from agiraph.core.limits import GOAL_BYTES
-from agiraph.errors import AgiraphError, Damaged, Unreadable
+from agiraph.errors import AgiraphError, Damaged, TooManyOpen, Unreadable
 from agiraph.model.names import folded, name_problem
 from agiraph.model.node import Node
 from agiraph.model.usage import Spend
@@ -58,7 +58,7 @@ def recall_run(desk: Desk, name: str | None = None) -> None:
 def _folders(desk: Desk, path: PurePosixPath) -> list[str]:
     try:
         entries = desk.world.reader.entries(path)
-    except Unreadable:
+    except (TooManyOpen, Unreadable):
         raise
     except AgiraphError:
         return []
@@ -77,7 +77,7 @@ def _text(desk: Desk, path: PurePosixPath) -> str | None:
     """
     try:
         return desk.world.reader.read(path, limit=GOAL_BYTES).decode()
-    except Unreadable:
+    except (TooManyOpen, Unreadable):
         raise
     except (AgiraphError, UnicodeDecodeError):
         return None

@@ -14,6 +14,7 @@ from agiraph.errors import (
     Occupied,
     Outside,
     ReadOnly,
+    TooManyOpen,
     Unreadable,
 )
 
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 _NO_ROOM = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 _NO_RIGHT = frozenset({errno.EACCES, errno.EPERM, errno.EROFS})
 _NO_HANDLE = frozenset({errno.EMFILE, errno.ENFILE})
+_PASSING = _NO_HANDLE | {errno.ENOMEM}
 _NO_FOLDER = frozenset({errno.ENOTDIR, errno.EISDIR})
 
 
@@ -38,7 +40,8 @@ def told(
     why = os.strerror(error.errno) if error.errno else str(error)
     if writing:
         return _refused_writing(error.errno or 0, path, why)
-    return Unreadable(f"{path} cannot be read: {why.lower()}")
+    words = f"{path} cannot be read: {why.lower()}"
+    return TooManyOpen(words) if error.errno in _PASSING else Unreadable(words)
 
 
 def _about_the_path(number: int, path: PurePosixPath | str) -> AgiraphError | None:

@@ -10,7 +10,14 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
-from agiraph.errors import AgiraphError, NotPlain, NotThere, TooLarge, Unreadable
+from agiraph.errors import (
+    AgiraphError,
+    NotPlain,
+    NotThere,
+    TooLarge,
+    TooManyOpen,
+    Unreadable,
+)
 from agiraph.ports import Entry, EntryKind, Seen, Sight
 from agiraph.tree import lease
 from agiraph.tree.beneath import Beneath
@@ -296,7 +303,7 @@ def _refused(error: OSError, path: PurePosixPath) -> Sight:
 
 def _unreadable(error: AgiraphError) -> Sight:
     number = getattr(error.__cause__, "errno", None)
-    if isinstance(error, Unreadable) and number in _TRANSIENT:
+    if isinstance(error, TooManyOpen | Unreadable) and number in _TRANSIENT:
         return Sight(Seen.LATER, again=1.0, problem=str(error))
     return Sight(Seen.BAD, problem=str(error))
 

@@ -12,6 +12,7 @@ from tests.crash.doomed import Doomed
 from tests.crash.invariants import check_crashed, check_end, check_recorded
 from tests.crash.scenarios import AGENT
 from tests.support.model_server import ModelServer
+from tests.support.web import WebServer
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -45,7 +46,11 @@ class Play:
         self.scenario = scenario
         self.server = ModelServer(scenario.script(home / "effects"))
         self.server.__enter__()
-        self.daemon = Doomed(home, self.server.environment())
+        self._web = WebServer(scenario.web)
+        self._web.__enter__()
+        (home / "web").write_text(self._web.url)
+        world = self.server.environment() | self._web.environment()
+        self.daemon = Doomed(home, world)
         (self.daemon.root / AGENT / "inputs").mkdir(parents=True)
         for path, text in scenario.people.items():
             self.daemon.write(path, text)
@@ -54,6 +59,7 @@ class Play:
     def close(self) -> None:
         self.daemon.kill()
         self.server.stop()
+        self._web.__exit__(None, None, None)
 
     def until_end(self) -> bool:
         """Do what a person does until the run has ended; False when the daemon died."""

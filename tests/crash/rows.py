@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from tests.crash.scenarios import AGENT, DROPPED, RUN, Deed, Scenario, effect
 from tests.support.cast import after, cast
 from tests.support.model_server import call
+from tests.support.web import Answer, results
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -18,7 +19,8 @@ if TYPE_CHECKING:
 
     from tests.crash.doomed import Doomed
     from tests.support.cast import Step
-    from tests.support.model_server import Call, Script
+    from tests.support.model_asked import Asked
+    from tests.support.model_server import Call, Script, Scripted
 
 AGAIN = "run again: it only reads"
 ONCE = "found by its id, or done now: once in the end"
@@ -51,11 +53,13 @@ def _coordinator(
     nodes: dict[str, Sequence[Step]] | None = None,
     deeds: tuple[Deed, ...] = (),
     effects: tuple[str, ...] = (),
+    web: dict[str, str | Answer] | None = None,
 ) -> Row:
     def script(file: Path) -> Script:
         return cast(coordinator=list(steps(file)), **(nodes or {}))
 
-    scenario = Scenario(tool, script, (DROPPED, *deeds), holds, effects=effects)
+    deeds = (DROPPED, *deeds)
+    scenario = Scenario(tool, script, deeds, holds, effects=effects, web=web or {})
     return Row(tool, does, scenario, f"{AGENT}/conversation.jsonl")
 
 
@@ -193,6 +197,17 @@ def _bash(file: Path) -> list[Step]:
     return [effect(file, "row"), FINISH]
 
 
+def _fetch(file: Path) -> list[Step]:
+    def fetches(asked: Asked) -> Scripted:
+        url = (file.parent / "web").read_text()
+        return call("web_fetch", url=f"{url}/page")
+
+    return [fetches, FINISH]
+
+
+FOUND = results(("A page", "http://127.0.0.1/page", "What stands there."))
+
+
 def steps(*each: Step) -> Callable[[Path], Sequence[Step]]:
     return lambda file: each
 
@@ -265,6 +280,11 @@ ROWS = (
         more={"refs": {"notes": "inputs/notes.md"}},
         people={f"{AGENT}/inputs/notes.md": "from a person\n"}),
     _coordinator("bash", UNKNOWN, _bash, _nothing, effects=("row",)),
+    _coordinator("web_search", AGAIN, steps(
+        call("web_search", query="a page"), FINISH
+    ), _told("web_search", "What stands there."), web={"/search": FOUND}),
+    _coordinator("web_fetch", AGAIN, _fetch, _told("web_fetch", "A whole page."),
+        web={"/page": Answer(b"<p>A whole page.</p>", "text/html")}),
     _coordinator("memory_write", ONCE, steps(
         call("memory_write", path="MEMORY.md", content="- noted\n"), FINISH
     ), _memory),

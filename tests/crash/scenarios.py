@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from tests.crash.doomed import Doomed
     from tests.support.model_asked import Asked
     from tests.support.model_server import Script, Scripted
+    from tests.support.web import Answer
 
 AGENT = "ada"
 RUN = f"{AGENT}/runs/*"
@@ -46,6 +47,7 @@ class Scenario:
         effects: the lines that must stand in the file of effects, each once; one may
             be missing where its caller was told that its command was cut off.
         mails: what people wrote, each to be told to its reader exactly once.
+        web: pages of a web server whose address stands in the file `web` beside.
         arm: a file in the tree's parent; the points of a sweep begin when it is there.
     """
 
@@ -56,6 +58,7 @@ class Scenario:
     effects: tuple[str, ...] = ()
     mails: tuple[str, ...] = ()
     arm: str = ""
+    web: Mapping[str, str | Answer] = field(default_factory=dict)
     people: Mapping[str, str] = field(default_factory=dict)
 
     def files(self) -> dict[str, str]:
