@@ -48,7 +48,8 @@ class Sitting:
 
     def run(self, last: int) -> None:
         """Until /quit, Ctrl-D or Ctrl-C."""
-        said = self._outbox.more()
+        asked = {each.id for each in open_questions(self._files, Home(self._agent))}
+        said = [each for each in self._outbox.more() if each.mark not in asked]
         for line in so_far(self._files, self._agent, said, exchanges=last):
             self._tell(line)
         self._ask_open()

@@ -205,12 +205,14 @@ class Terminal:
 def test_in_a_terminal_answers_come_live_and_questions_are_answered_in_place(
     root: Path,
 ) -> None:
-    (root / "news/_outbox.md").write_text(OUTBOX)
+    asked = "\n## 2026-11-21 20:14 · Alice <!-- q-001 -->\n\nWhich year?\n"
+    (root / "news/_outbox.md").write_text(asked + OUTBOX)
     chat = Terminal(root)
     chat.shows("It goes well.")
     chat.shows("Alice at nvidia asks (q-001):\r\n  Which year?")
     chat.shows("no daemon runs: nothing moves until `agiraph up`")
     chat.shows("> ")
+    assert chat.seen.count("Which year?") == 1
 
     with (root / "news/_outbox.md").open("a") as file:
         file.write("\n## 2026-11-21 20:16 · news <!-- reply:1.3 -->\n\nBrand new.\n")

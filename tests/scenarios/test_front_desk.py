@@ -107,7 +107,8 @@ def test_a_command_that_a_crash_cut_off_is_told_of_once_and_leaves_nothing(
         daemon.write("desk/GOAL.md", "---\nmodel: lab/desk\n---\nA goal.\n")
         talk = "desk/conversation.jsonl"
         with daemon:
-            daemon.until(lambda: "I wait for it." in daemon.read(talk), "it waits")
+            waits = "I wait for it."
+            daemon.until(lambda: waits in daemon.read(talk), waits, seconds=LATE)
             pid = int(daemon.read("desk/runs/*/scratch/pid"))
             daemon.kill()
             daemon.start()
