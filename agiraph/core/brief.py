@@ -174,6 +174,11 @@ def shortened(text: str, size: int) -> str:
     return text if len(text) <= size else text[: size - 1].rstrip() + "…"
 
 
+# What stands under this heading in a system prompt is one agent's or worker's own;
+# all before it is the same for everyone of its kind.
+OWN_PART = "## Who you are"
+
+
 def system_text(*parts: str) -> str:
     """The frozen system prompt: its parts, one after another."""
     return "\n\n".join(part.strip() for part in parts if part.strip()) + "\n"

@@ -78,6 +78,7 @@ class ModelCall:
         model: the whole name, `provider/model`.
         cost_usd: None when unknown.
         worker: None for the coordinator.
+        cache_miss: why the service says that its cache did not serve the prompt.
     """
 
     ts: str
@@ -88,6 +89,7 @@ class ModelCall:
     stage: int | None = None
     node: str | None = None
     worker: str | None = None
+    cache_miss: str = ""
 
 
 @dataclass(frozen=True, slots=True)

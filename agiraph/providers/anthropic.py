@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
+from agiraph.core.brief import OWN_PART
 from agiraph.model.conversation import Answer, AssistantLine, Stop
 from agiraph.model.usage import Usage
 from agiraph.providers import faults
@@ -31,6 +32,8 @@ from agiraph.providers.wire import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from agiraph.model.conversation import Request, SystemLine, ToolLine
     from agiraph.model.tool import ToolCall
     from agiraph.providers.faults import Service
@@ -59,16 +62,23 @@ class MessagesWire:
     name = MESSAGES
     path = "/v1/messages"
 
-    def __init__(self, service: Service) -> None:
+    def __init__(self, service: Service, *, diagnoses: bool = False) -> None:
+        """`diagnoses`: whether the service says why its cache was missed."""
         self._service = service
+        self._diagnoses = diagnoses
 
     def head(self, prefix: SystemLine) -> bytes:
-        """Model, system prompt with a cache mark at its end, and tools."""
+        """Model, tools, and the system prompt with a cache mark at its end.
+
+        Another mark stands where the part begins that others of its kind do not share.
+        """
         top: dict[str, object] = {"model": bare(prefix.model)}
         if prefix.content.strip():
             mark = {"type": "ephemeral"}
-            block = {"type": "text", "text": prefix.content, "cache_control": mark}
-            top["system"] = [block]
+            top["system"] = [
+                {"type": "text", "text": part, "cache_control": mark}
+                for part in _parts(prefix.content)
+            ]
         if prefix.tools:
             top["tools"] = [
                 {
@@ -97,6 +107,8 @@ class MessagesWire:
             "stream": True,
             "cache_control": {"type": "ephemeral"},
         }
+        if self._diagnoses:
+            rest["diagnostics"] = {"previous_message_id": _previous(request)}
         options = request.options
         effort = options.get("effort")
         if isinstance(effort, str) and takes_effort(request.model):
@@ -124,6 +136,21 @@ class MessagesWire:
     def hearing(self, request: Request, size: int) -> MessagesHearing:
         """An ear for one answer."""
         return MessagesHearing(self._service, request)
+
+
+def _parts(system: str) -> list[str]:
+    """What everyone of a kind shares of a system prompt, and what is its own."""
+    at = system.find(f"\n{OWN_PART}")
+    return [system] if at <= 0 else [system[:at], system[at:]]
+
+
+def _previous(request: Request) -> str | None:
+    """The id of the last answer, which the service compares this request with."""
+    for line in reversed(request.lines):
+        if isinstance(line, AssistantLine):
+            known = line.own.get("id") if line.model == request.model else None
+            return known if isinstance(known, str) and known else None
+    return None
 
 
 def _user_blocks(turn: UserTurn) -> list[dict[str, object]]:
@@ -188,6 +215,7 @@ class MessagesHearing:
         self._usage: dict[str, object] = {}
         self._stop: str | None = None
         self._id = ""
+        self._missed = ""
         self._closed = False
 
     def hear(self, event: Event) -> bool:
@@ -208,15 +236,23 @@ class MessagesHearing:
         blocks = [self._blocks[index] for index in sorted(self._blocks)]
         text = "".join(str(b["text"]) for b in blocks if b.get("type") == "text")
         stop = _STOPS.get(self._stop, Stop.TOOLS if calls else Stop.END)
-        own = {"wire": MESSAGES, "content": blocks}
-        # mypy cannot see that parsed JSON is Json.
-        return Answer(text, calls, stop, self._used(), own, id=self._id)  # type: ignore[arg-type]
+        own = {"wire": MESSAGES, "id": self._id, "content": blocks}
+        return Answer(
+            text,
+            calls,
+            stop,
+            self._used(),
+            own,  # type: ignore[arg-type]  # mypy cannot see that parsed JSON is Json
+            id=self._id,
+            cache_miss=self._missed,
+        )
 
     def _take(self, kind: str, data: dict[str, dict[str, object]]) -> None:
         match kind:
             case "message_start":
                 self._id = str(data["message"].get("id", ""))
                 self._count(data["message"].get("usage"))
+                self._diagnosed(data["message"])
             case "content_block_start":
                 self._blocks[int(str(data["index"]))] = dict(data["content_block"])
             case "content_block_delta":
@@ -224,6 +260,7 @@ class MessagesHearing:
             case "message_delta":
                 self._stop = str(data["delta"].get("stop_reason") or self._stop or "")
                 self._count(data.get("usage"))
+                self._diagnosed(data)
             case "message_stop":
                 self._closed = True
             case "error":
@@ -247,6 +284,12 @@ class MessagesHearing:
         for key, value in delta.items():
             if key != "type":
                 block[key] = _grown(block.get(key), value)
+
+    def _diagnosed(self, data: Mapping[str, object]) -> None:
+        found = data.get("diagnostics")
+        reason = found.get("cache_miss_reason") if isinstance(found, dict) else None
+        if isinstance(reason, dict) and reason.get("type"):
+            self._missed = str(reason["type"])
 
     def _count(self, usage: object) -> None:
         # Counts are totals so far; those left out keep what the start said.

@@ -12,7 +12,7 @@ from agiraph.providers import clients, faults
 from agiraph.providers.sse import Decoder
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     import httpx2
 
@@ -62,9 +62,18 @@ class Connection:
         self._opening = asyncio.Lock()
 
     async def converse(
-        self, path: str, body: bytes, hearing: Hearing, service: faults.Service
+        self,
+        path: str,
+        body: bytes,
+        hearing: Hearing,
+        service: faults.Service,
+        *,
+        begun: Callable[[], None] | None = None,
     ) -> Mapping[str, str]:
         """Post the body and hear the whole answer; the answer's headers.
+
+        Args:
+            begun: told once the answer has begun.
 
         Raises:
             ProviderFault: the service failed, or the answer broke off.
@@ -77,6 +86,8 @@ class Connection:
                     raise faults.of_status(
                         service, response.status, response.body, response.headers
                     )
+                if begun is not None:
+                    begun()
                 try:
                     await self._hear(response, hearing, service)
                 finally:

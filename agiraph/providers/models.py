@@ -314,7 +314,7 @@ def _wire(way: Way, service: faults.Service) -> Wire:
     if way.wire == "messages":
         from agiraph.providers.anthropic import MessagesWire  # noqa: PLC0415
 
-        return MessagesWire(service)
+        return MessagesWire(service, diagnoses=way.at_home)
     if way.wire == "gemini":
         from agiraph.providers.gemini import GeminiWire  # noqa: PLC0415
 

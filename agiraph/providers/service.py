@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from agiraph.model.usage import Headroom
+from agiraph.providers import local
 from agiraph.providers.transcript import Transcripts
+from agiraph.providers.vanguard import Vanguard
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -23,6 +26,9 @@ class WireProvider:
     def __init__(self, connection: Connection, wire: Callable[[Named], Wire]) -> None:
         self._connection = connection
         self._wire = wire
+        # A server on this machine has no cache for which anybody pays.
+        near = local.is_loopback(connection.account.base_url)
+        self._vanguard = None if near else Vanguard(time.monotonic)
         self._transcripts: dict[str, tuple[Wire, Transcripts]] = {}
 
     async def ask(self, request: Request) -> Answer:
@@ -31,7 +37,14 @@ class WireProvider:
         body = transcripts.body(request)
         hearing = wire.hearing(request, len(body))
         service = self._connection.account.service(request.model)
-        headers = await self._connection.converse(wire.path, body, hearing, service)
+        call = await self._vanguard.go(request) if self._vanguard is not None else None
+        try:
+            headers = await self._connection.converse(
+                wire.path, body, hearing, service, begun=call.begun if call else None
+            )
+        finally:
+            if call is not None:
+                call.over()
         answer, room = hearing.answer(), headroom(headers)
         return answer if room is None else replace(answer, headroom=room)
 

@@ -98,7 +98,7 @@ class Asker:
             return None
         self._failures = 0
         answer, cost = answered
-        await self._book(spender, prefix.model, answer.usage, cost)
+        await self._book(spender, prefix.model, answer, cost)
         if answer.stop is Stop.REFUSAL and not answer.calls:
             refused = ProviderFault(Fault.REQUEST, _refused(prefix.model, answer.text))
             if self._moves_on(spender, prefix.model, refused):
@@ -173,19 +173,20 @@ class Asker:
             self._desk.bell.ring()  # what was held back may be what another lacks
 
     async def _book(
-        self, spender: Spender, model: str, usage: Usage, cost: float | None
+        self, spender: Spender, model: str, answer: Answer, cost: float | None
     ) -> None:
         """Put a call on record, and among what was spent on what."""
         where = spender.where
         call = ModelCall(
             ts=self._desk.world.stamp(),
             model=model,
-            usage=usage,
+            usage=answer.usage,
             cost_usd=cost,
             run=where.run,
             stage=where.stage,
             node=where.node,
             worker=where.worker,
+            cache_miss=answer.cache_miss,
         )
         self._desk.tally.add(call)
         await self._desk.records.usage(call)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from agiraph import prompts
-from agiraph.core.brief import system_text
+from agiraph.core.brief import OWN_PART, system_text
 from agiraph.model.agent import Mode
 from agiraph.model.conversation import SystemLine
 from agiraph.model.server import FOREIGN
@@ -34,7 +34,7 @@ def for_coordinator(desk: Desk, talk: Conversation) -> SystemLine:
         prompts.words("finite" if settings.mode is Mode.FINITE else "infinite"),
         "## Tools",
         _guidance(specs),
-        f"## Who you are (SOUL.md)\n\n{desk.soul}" if desk.soul.strip() else "",
+        f"{OWN_PART} (SOUL.md)\n\n{desk.soul}" if desk.soul.strip() else "",
     )
     model = chosen(desk, chain_of(desk), loop_of(desk, None))
     return SystemLine(
@@ -66,7 +66,7 @@ def for_worker(
     content = system_text(
         prompts.words("single" if single else "worker"),
         *tools,
-        f"## Who you are (identity.md)\n\nYou are {identity.name}{role}.\n\n"
+        f"{OWN_PART} (identity.md)\n\nYou are {identity.name}{role}.\n\n"
         f"{identity.text}",
     )
     if single and is_small(desk, model):

@@ -39,6 +39,8 @@ def usage_line(call: ModelCall) -> JsonObject:
     said.update({key: value for key, value in places.items() if value is not None})
     said.update(usage_keys(call.usage))
     said["cost_usd"] = call.cost_usd
+    if call.cache_miss:
+        said["cache_miss"] = call.cache_miss
     return said
 
 
@@ -62,6 +64,7 @@ def usage_from_line(found: JsonObject) -> ModelCall:
         stage=stage if isinstance(stage, int) else None,
         node=_text(found, "node"),
         worker=_text(found, "worker"),
+        cache_miss=_text(found, "cache_miss") or "",
     )
 
 
