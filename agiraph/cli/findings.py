@@ -13,7 +13,9 @@ from agiraph.core.codec import (
     Rejected,
     read_goal,
     read_identity,
+    read_mcp,
     read_owner,
+    read_skill,
     read_spec,
     read_tree_settings,
     spec_hash,
@@ -98,6 +100,7 @@ class Checker:
             yield from found
         if self._files.there(home.triggers):
             yield from self._read(home.triggers, read_triggers)[0]
+        yield from self._means(home)
         if self._files.there(home.owner):
             yield from self._read(home.owner, read_owner)[0]
         yield from self._plain(home)
@@ -112,6 +115,14 @@ class Checker:
                 yield from self._read(home.questions / name, read)[0]
         for name in self._files.folders(home.runs):
             yield from self._run(home.run(name))
+
+    def _means(self, home: Home) -> Iterator[Finding]:
+        """Tool servers and skills."""
+        if self._files.there(home.servers):
+            yield from self._read(home.servers, read_mcp)[0]
+        for name in self._files.folders(home.skills):
+            read, path = partial(read_skill, folder=name), home.skills / name
+            yield from self._read(path / "SKILL.md", read)[0]
 
     def _plain(self, home: Home) -> Iterator[Finding]:
         """Files without a format of their own: they only have to be text."""

@@ -48,3 +48,12 @@ def test_an_unknown_agent_is_named_with_the_nearest(run: Run) -> None:
     page = run("mcp", "newz")
     assert page.exit_code != 0
     assert "news" in page.stderr
+
+
+def test_check_reads_servers_and_skills_too(run: Run, root: Path) -> None:
+    (root / "news" / ".mcp.json").write_text('{"mcpServers": {"a": {}}}')
+    (root / "news" / "skills" / "bad").mkdir(parents=True)
+    (root / "news" / "skills" / "bad" / "SKILL.md").write_text("no frontmatter")
+    out = run("check").stdout
+    assert "news/.mcp.json" in out
+    assert "news/skills/bad/SKILL.md" in out
