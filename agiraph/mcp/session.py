@@ -33,6 +33,7 @@ STARTS_WITHIN: Final = 60.0  # a first `npx` fetches its package
 ANSWERS_WITHIN: Final = 300.0
 _MOST_PAGES: Final = 20
 _MOST_TOOLS: Final = 200
+_CLOSED: Final = (anyio.ClosedResourceError, anyio.BrokenResourceError)
 _FAULTS: Final = (OSError, MCPError, ValidationError, httpx2.TransportError)
 
 
@@ -151,24 +152,35 @@ async def opened(settings: ServerSettings, place: Place) -> AsyncIterator[Sessio
     Raises:
         ToolRefused: it did not start, or did not speak the protocol.
     """
+    try:
+        async with AsyncExitStack() as stack:
+            yield await _started(settings, place, stack)
+    except ExceptionGroup as group:
+        # The SDK's tasks wrap whatever happens, also to whoever holds the session.
+        inner = _innermost(group)
+        if isinstance(inner, (*_FAULTS, *_CLOSED)):
+            raise ToolRefused(f"its connection broke: {_words(inner)}") from None
+        raise inner from None
+
+
+async def _started(
+    settings: ServerSettings, place: Place, stack: AsyncExitStack
+) -> Session:
     gone = anyio.Event()
     info = types.Implementation(name="agiraph", version=place.version)
-    async with AsyncExitStack() as stack:
-        try:
-            transport = await _transport(settings, place, gone, stack)
-            client = Client(transport, client_info=info, cache=None)
-            async with asyncio.timeout(STARTS_WITHIN):
-                await stack.enter_async_context(client)
-                session = Session(settings.name, client, gone)
-                await session.list_tools()
-        except TimeoutError:
-            raise ToolRefused(f"it said nothing for {STARTS_WITHIN:g} s") from None
-        except (*_FAULTS, ExceptionGroup) as error:
-            raise ToolRefused(
-                f"it did not start: {_words(error)}; what it said itself is in "
-                f"{place.log}"
-            ) from None
-        yield session
+    try:
+        transport = await _transport(settings, place, gone, stack)
+        client = Client(transport, client_info=info, cache=None)
+        async with asyncio.timeout(STARTS_WITHIN):
+            await stack.enter_async_context(client)
+            session = Session(settings.name, client, gone)
+            await session.list_tools()
+    except TimeoutError:
+        raise ToolRefused(f"it said nothing for {STARTS_WITHIN:g} s") from None
+    except (*_FAULTS, ExceptionGroup) as error:
+        words = f"it did not start: {_words(error)}"
+        raise ToolRefused(f"{words}; what it said itself is in {place.log}") from None
+    return session
 
 
 async def _transport(
@@ -212,8 +224,14 @@ async def _noticed(
                 group.cancel_scope.cancel()
 
 
-def _words(error: BaseException) -> str:
+def _innermost(group: ExceptionGroup) -> Exception:
+    found: Exception = group
+    while isinstance(found, ExceptionGroup):
+        found = found.exceptions[0]
+    return found
+
+
+def _words(error: Exception) -> str:
     """What an error says, that of a group by its first."""
-    while isinstance(error, BaseExceptionGroup):
-        error = error.exceptions[0]
-    return " ".join(str(error).split())[:300] or type(error).__name__
+    inner = _innermost(error) if isinstance(error, ExceptionGroup) else error
+    return " ".join(str(inner).split())[:300] or type(inner).__name__

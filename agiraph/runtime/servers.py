@@ -157,6 +157,8 @@ class Servers:
             return
         pause, clock = FIRST_PAUSE, self._desk.world.clock
         while True:
+            await self._desk.bell.until(lambda: not self._desk.is_paused)
+            await self._stands(server, "is being started", settled=False)
             try:
                 async with host.open(server.settings, self._desk.agent) as connection:
                     await self._listed(server, connection)
