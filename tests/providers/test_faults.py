@@ -7,7 +7,7 @@ import asyncio
 import pytest
 
 from agiraph.errors import Fault, ProviderFault
-from agiraph.providers import faults
+from agiraph.providers import accounts, faults
 from agiraph.providers.faults import Service
 from tests.support.model_server import (
     Asked,
@@ -104,6 +104,15 @@ async def test_a_stream_that_ends_quietly_before_its_end_is_no_answer(catalog):
             with pytest.raises(ProviderFault) as caught:
                 await Talk(models.provider(model), model).ask("hi")
     assert caught.value.passes
+
+
+async def test_an_answer_that_falls_silent_is_broken_off(
+    catalog, model, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(accounts, "LOCAL_IDLE", 0.5)
+    fault = await fault_of(catalog, model, say("one two", stall=2))
+    assert fault.kind is Fault.NETWORK
+    assert "no answer in time" in fault.words
 
 
 def test_a_refused_key_says_which_variable_to_set():

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import json
+from contextlib import suppress
 from itertools import pairwise
 
+from agiraph.core.codec import line_from_json, line_to_json
+from agiraph.errors import ProviderFault
 from agiraph.model.conversation import Stop
 from tests.support.model_server import (
     Asked,
@@ -149,6 +152,43 @@ async def test_thinking_and_unknown_blocks_go_back_as_they_came(catalog):
     assert content[0]["thinking"] == "Let me think."
     assert content[0]["signature"]
     assert content[1] == odd
+
+
+ODD = {
+    "messages": {"type": "future_block", "data": {"deep": [1, 2.0]}, "note": "ä"},
+    "chat": {"future_field": "kept", "reasoning_details": [{"data": "x+/="}]},
+    "responses": {"type": "future_item", "id": "f1", "data": {"deep": [1, 2.0]}},
+    "gemini": {"text": "", "thoughtSignature": "c2ln+/8=", "partMetadata": {"a": 1.0}},
+}
+
+
+async def test_what_nobody_knows_yet_survives_a_restart_byte_for_byte(
+    wire, model, catalog
+):
+    def script(asked: Asked) -> Scripted:
+        if asked.turn == 1:
+            return Reply((Block(ODD[wire]), Call("write_file", {"path": "p"})))
+        return "done"
+
+    with ModelServer(script) as server:
+        async with catalog(server) as models:
+            talk = Talk(models.provider(model), model)
+            await talk.ask("go")
+            talk.results("ok")
+            with suppress(ProviderFault):  # the server knows no such things either
+                await talk.ask()
+            kept = [json.dumps(line_to_json(line)) for line in talk.lines[:3]]
+            talk.lines = tuple(line_from_json(json.loads(line)) for line in kept)
+            talk.prefix = line_from_json(
+                json.loads(json.dumps(line_to_json(talk.prefix)))
+            )
+            talk.key = "after the restart"
+            with suppress(ProviderFault):
+                await talk.ask()
+    before, after = (asked.raw for asked in server.requests[1:3])
+    assert parts_of(after) == parts_of(before)
+    sent = json.dumps(ODD[wire], ensure_ascii=False, separators=(",", ":"))
+    assert sent.strip("{}").encode() in after
 
 
 async def test_blocks_that_the_service_would_refuse_back_are_left_out(catalog):

@@ -45,6 +45,7 @@ class Reply:
             names it; made up where it is None.
         delay: seconds before the first byte.
         cut: how many events are sent before the connection is closed; None is all.
+        stall: how many events are sent before it falls silent; None is all.
         spoil: number of the event whose data is cut in half; None is none.
         error: an error event (type, message) in place of the end.
     """
@@ -54,6 +55,7 @@ class Reply:
     usage: dict[str, float] | None = None
     delay: float = 0.0
     cut: int | None = None
+    stall: int | None = None
     spoil: int | None = None
     error: tuple[str, str] | None = None
 

@@ -401,6 +401,9 @@ async def _stream(
         if number == reply.cut:
             await writer.drain()
             return False
+        if number == reply.stall:
+            await writer.drain()
+            await asyncio.sleep(30)
         text = data if isinstance(data, str) else json.dumps(data, ensure_ascii=False)
         if number == reply.spoil:
             text = text[: len(text) // 2]
