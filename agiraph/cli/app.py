@@ -28,6 +28,7 @@ _MODULE_OF = {
     "show": "show",
     "cost": "cost",
     "logs": "logs",
+    "replay": "replay",
     "digest": "digest",
     "send": "say",
     "chat": "chat",

@@ -154,7 +154,7 @@ def _may_be_open(setting: ProviderSettings | None, base_url: str) -> bool:
 
 
 def _unknown(name: str, declared: Mapping[str, ProviderSettings]) -> ProviderFault:
-    names = sorted({*known.BY_NAME, *declared, "gguf", "offline", "scripted"})
+    names = sorted({*known.BY_NAME, *declared, "gguf", "offline", "scripted", "replay"})
     words = (
         f"No provider is called {name!r}. Write the model as `provider/model`, with "
         f"one of {', '.join(names)}, or declare it under `providers:` in agiraph.yaml."

@@ -13,6 +13,7 @@ from agiraph.providers import faults, gguf, gguf_files, known, local, prices
 from agiraph.providers.accounts import has_package, way_to
 from agiraph.providers.connection import Connections
 from agiraph.providers.gate import PATIENCE, Gate
+from agiraph.providers.replay import ReplayProvider
 from agiraph.providers.service import WireProvider
 from agiraph.providers.text_fallback import TextFallback
 
@@ -27,6 +28,12 @@ if TYPE_CHECKING:
 
 OFFLINE = "offline/digest"
 LOOK_AGAIN = 60.0
+
+# Providers that need neither a key nor a server.
+NEAR = frozenset({"offline", "scripted", "replay"})
+
+# The folder of a recorded run, which then answers for every model.
+REPLAY = "AGIRAPH_REPLAY"
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,6 +139,10 @@ class ModelCatalog:
         name, _, rest = model.partition("/")
         if not rest:
             raise _no_model(model)
+        recorded = self._environment.get(REPLAY, "")
+        if recorded or (name == "replay" and name not in self._declared):
+            run = recorded or rest
+            return self._kept(("replay", run), lambda: ReplayProvider(run))
         if name not in self._declared:
             if name == "offline":
                 return self._kept((name,), _offline)
@@ -294,7 +305,10 @@ class ModelCatalog:
 
     def _obstacle(self, model: str) -> str:
         provider, _, rest = model.partition("/")
-        if provider in ("offline", "scripted") and provider not in self._declared:
+        if (
+            provider in ("offline", "scripted", "replay")
+            and provider not in self._declared
+        ):
             return ""
         try:
             if provider == gguf.PROVIDER and provider not in self._declared:
