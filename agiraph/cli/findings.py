@@ -20,6 +20,7 @@ from agiraph.core.codec import (
     read_tree_settings,
     spec_hash,
 )
+from agiraph.core.codec.approvals import read_approvals
 from agiraph.core.codec.mail import read_dropped
 from agiraph.core.codec.question import read_question
 from agiraph.core.codec.triggers import read_triggers
@@ -103,7 +104,15 @@ class Checker:
         yield from self._means(home)
         if self._files.there(home.owner):
             yield from self._read(home.owner, read_owner)[0]
+        if self._files.there(home.approvals):
+            yield from self._read(home.approvals, read_approvals)[0]
         yield from self._plain(home)
+        yield from self._people(home)
+        for name in self._files.folders(home.runs):
+            yield from self._run(home.run(name))
+
+    def _people(self, home: Home) -> Iterator[Finding]:
+        """What people and programs put into folders: messages, answers."""
         for name in self._files.files(home.dropbox):
             # A program is still writing what has such a name.
             if not name.startswith(".") and not name.endswith((".tmp", ERROR_SUFFIX)):
@@ -113,8 +122,6 @@ class Checker:
             if QUESTION.fullmatch(name):
                 read = partial(read_question, name=name)
                 yield from self._read(home.questions / name, read)[0]
-        for name in self._files.folders(home.runs):
-            yield from self._run(home.run(name))
 
     def _means(self, home: Home) -> Iterator[Finding]:
         """Tool servers and skills."""

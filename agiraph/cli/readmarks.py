@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from agiraph.cli.read import Files
-    from agiraph.core.outboxpage import Entry
+    from agiraph.core.codec.outbox import Said
 
 _HEAD = (
     "# Which messages you have read, by agent; `agiraph inbox --read` keeps it. "
@@ -19,12 +19,12 @@ _HEAD = (
 )
 
 
-def messages(files: Files, agent: str) -> list[Entry]:
+def messages(files: Files, agent: str) -> list[Said]:
     """What an agent and its workers said, questions left out; oldest first."""
-    from agiraph.core.outboxpage import entries
+    from agiraph.core.codec.outbox import read_outbox
 
     text = files.text(Home(agent).outbox)
-    return [each for each in entries(text) if not each.question]
+    return [each for each in read_outbox(text) if not each.is_question]
 
 
 def read_marks(files: Files) -> dict[str, frozenset[str]]:

@@ -38,7 +38,13 @@ async def post(address: str, shape: Format, token: str, parcel: Parcel) -> None:
             client.stream("POST", address, content=data, headers=headers) as answer,
         ):
             status = answer.status_code
-    except (httpx.HTTPError, httpx.InvalidURL, UnicodeError, ValueError) as fault:
+    except (
+        httpx.HTTPError,
+        httpx.StreamError,
+        httpx.InvalidURL,
+        OSError,
+        ValueError,
+    ) as fault:
         why = type(fault).__name__  # its text may hold the address, and that a secret
         raise NotSent(f"it could not be reached ({why})") from None
     if not 200 <= status < 300:

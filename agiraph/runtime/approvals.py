@@ -75,6 +75,11 @@ def addressed(desk: Desk, intent: Intent, seat: Seat) -> Intent:
     return {**intent, approval.APPROVAL: {**asked, "number": found, "asked": stamp}}
 
 
+def is_needed(intent: Intent) -> bool:
+    """Whether a call has something of which the person may have to be asked."""
+    return approval.needed(intent) is not None
+
+
 def number_of(intent: Intent) -> int | None:
     """The number of the question that an intent waits for; None where it does not."""
     asked = intent.get(approval.APPROVAL)

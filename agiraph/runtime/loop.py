@@ -233,7 +233,9 @@ class Loop:
         seat, durably = self._role.seat(step), self._desk.world.durably
         if tool.effect is Effect.READS:
             intent = await durably(lambda: tool.prepare(arguments, seat))
-            return await durably(lambda: tool.perform({**arguments, **intent}, seat))
+            if not approvals.is_needed(intent):
+                whole = {**arguments, **intent}
+                return await durably(lambda: tool.perform(whole, seat))
         known = self._desk.journal.intent(step)
         if known is None:
             decided = await durably(lambda: tool.prepare(arguments, seat))

@@ -74,9 +74,11 @@ class PostRoom:
 
     async def add(self, notice: Notice) -> None:
         """Keep a notice for every channel that carries it; once for its id."""
-        keys = [
-            key_of(each) for each in self._world.settings.notify if each.carries(notice)
-        ]
+        channels = self._world.settings.notify
+        words = {"cli", *(each.word for each in channels)}
+        if notice.channel not in words:  # there is none of the kind that was asked for
+            notice = replace(notice, channel="")
+        keys = [key_of(each) for each in channels if each.carries(notice)]
         known = self._recall(notice.agent)
         if not keys or notice.id in known:
             return
@@ -160,6 +162,9 @@ class PostRoom:
             await world.append(_path(agent), data, flush=True)
         except NotThere:
             return  # its home is gone, and with it what there was to tell
+        except AgiraphError as fault:
+            self._world.remark(f"{_path(agent)} could not be written: {fault}")
+            return
         self._sizes[agent] = self._sizes.get(agent, 0) + len(data)
 
     # --- what goes out

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agiraph.core.away import read_away
-from agiraph.core.outboxpage import entries
+from agiraph.core.codec.outbox import read_outbox
 
 NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
 
@@ -26,7 +26,7 @@ def test_a_time_ends_it_and_words_do_not() -> None:
 @given(st.text())
 def test_any_text_at_all_is_away(text: str) -> None:
     assert read_away(text, UTC).told()
-    entries(text)
+    read_outbox(text)
 
 
 def test_entries_are_told_apart_by_their_heads_alone() -> None:
@@ -34,8 +34,9 @@ def test_entries_are_told_apart_by_their_heads_alone() -> None:
         "\n## 2026-11-21 20:14 · a · b <!-- m1 -->\n\none\n\n## two\n"
         "\n## 2026-11-21 20:15 · Alice <!-- q-001 -->\n\nWhich?\n"
     )
-    first, second = entries(text)
+    first, second = read_outbox(text)
 
-    assert (first.sender, first.text, first.question) == ("a · b", "one\n\n## two", "")
-    assert second.question == "q-001"
-    assert first.id == entries(text[:60])[0].id
+    assert (first.sender, first.text) == ("a · b", "one\n\n## two")
+    assert not first.is_question
+    assert second.is_question
+    assert first.id == read_outbox(text[:60])[0].id

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from agiraph.core.codec.outbox import read_outbox
 from agiraph.core.limits import OUTBOX_MOST
-from agiraph.core.outboxpage import entries
 from agiraph.model.names import COORDINATOR
 from tests.support.inside import call, inside, node, say
 
@@ -128,9 +128,9 @@ async def test_the_outbox_is_capped_and_its_old_parts_are_kept(tmp_path: Path) -
         outbox = (a.home / "_outbox.md").read_text()
         (old,) = (a.home / "conversations").glob("outbox-*.md")
         assert len(outbox) <= OUTBOX_MOST
-        both = [*entries(old.read_text()), *entries(outbox)]
+        both = [*read_outbox(old.read_text()), *read_outbox(outbox)]
         assert [each.text.split()[0] for each in both] == [str(at) for at in range(40)]
-        assert entries(outbox)[-1].text.startswith("39 ")
+        assert read_outbox(outbox)[-1].text.startswith("39 ")
 
 
 async def test_who_asks_is_told_that_the_person_is_away(tmp_path: Path) -> None:
