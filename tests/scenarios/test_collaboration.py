@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from tests.support.model_server import Call, Scripted
 
 CLAUDE, GPT = "anthropic/claude-sonnet-4-5", "openai/gpt-4o"
+GEMINI = "gemini/gemini-3.8-flash"
 GOAL = f"""---
 model: {CLAUDE}
 worker_model: {GPT}
@@ -39,10 +40,10 @@ RUN = "chips/runs/*"
 
 
 def research(name: str) -> Call:
-    """The node on one maker; NVIDIA's is on the other service."""
+    """The node on one maker; NVIDIA's and Intel's are on other services."""
     worker = {"name": RESEARCHERS[name], "role": "researcher"}
-    if name == "nvidia":
-        worker["model"] = CLAUDE
+    if name != "amd":
+        worker["model"] = CLAUDE if name == "nvidia" else GEMINI
     return call(
         "create_work_node",
         id=name,
@@ -257,13 +258,14 @@ def test_each_speaks_to_the_service_of_its_own_model(
 ) -> None:
     daemon, server = done
     spoken = {(line.get("worker"), line["model"]) for line in usage(daemon)}
-    assert spoken == {(None, CLAUDE), ("Nina", CLAUDE), ("Adam", GPT), ("Ines", GPT)}
+    named = {("Nina", CLAUDE), ("Adam", GPT), ("Ines", GEMINI)}
+    assert spoken == {(None, CLAUDE), *named}
     wires = {asked.who: asked.wire for asked in server.requests}
     assert wires == {
         "coordinator": "messages",
         "Nina": "messages",
         "Adam": "chat",
-        "Ines": "chat",
+        "Ines": "gemini",
     }
 
 
