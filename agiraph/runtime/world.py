@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Protocol, TypeVar
 from weakref import WeakSet
 
@@ -134,6 +134,10 @@ class World:
     def stamp(self) -> str:
         """Now, as files have it: ISO 8601 with an offset, to the millisecond."""
         return self.clock.now().isoformat(timespec="milliseconds")
+
+    def now(self) -> datetime:
+        """The instant, in UTC: times of one zone would be compared by their walls."""
+        return self.clock.now().astimezone(UTC)
 
     def today(self) -> str:
         """The calendar day in the tree's time zone, `YYYY-MM-DD`."""

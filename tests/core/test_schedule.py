@@ -266,6 +266,15 @@ def test_two_spans_side_by_side_hold_what_the_whole_holds() -> None:
         assert list(whole) == parts
 
 
+def test_an_hour_that_comes_twice_is_told_apart_where_all_is_in_one_zone() -> None:
+    each = cron("*/30 * * * *")
+    first = datetime(2026, 10, 25, 2, 10, tzinfo=BERLIN)
+    until = datetime(2026, 10, 25, 2, 40, tzinfo=BERLIN)
+    assert len(due(each, since=first, after=first, until=until, tree=UTC).slots) == 1
+    again = until.replace(fold=1)
+    assert len(due(each, since=first, after=first, until=again, tree=UTC).slots) == 3
+
+
 def test_a_year_of_minutes_is_told_in_a_thousand_slots_and_one_sum() -> None:
     since = datetime(2025, 1, 1, tzinfo=UTC)
     until = since + timedelta(days=365)

@@ -107,6 +107,8 @@ def due(
     Args:
         most: slots that are told one by one, the newest.
     """
+    # Two times of one zone are compared by their walls, which repeat; UTC does not.
+    after, until = after.astimezone(UTC), until.astimezone(UTC)
 
     def within(start: datetime) -> tuple[datetime, ...]:
         slots = slots_after(trigger, since=since, after=start, tree=tree)
@@ -120,7 +122,8 @@ def due(
     if len(found) < most:
         return Due(kept)
     first = next(slots_after(trigger, since=since, after=after, tree=tree))
-    return Due(kept, (first, kept[0]) if first < kept[0] else None)
+    others = first.astimezone(UTC) < kept[0].astimezone(UTC)
+    return Due(kept, (first, kept[0]) if others else None)
 
 
 def _if_after(slot: datetime, after: datetime) -> Iterator[datetime]:

@@ -115,7 +115,7 @@ class Arming:
         if trigger.kind is not Kind.AT_TIME:
             return
         slot = moment_of(trigger.at, zone_of(trigger, desk.world.clock.zone()))
-        if slot > desk.world.clock.now():
+        if slot > desk.world.now():
             return
         why = f"{PAST}: it was over when it was first read"
         self._book.open.append(
@@ -128,7 +128,7 @@ class Arming:
 
     def _set_back(self) -> bool:
         """Where the clock was set far back, count from where it stands now."""
-        desk, now = self._desk, self._desk.world.clock.now()
+        desk, now = self._desk, self._desk.world.now()
         ahead = [m for m in self._book.marks.values() if m.after() > now + SET_BACK]
         if not ahead:
             return False

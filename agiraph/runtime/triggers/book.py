@@ -108,6 +108,7 @@ class Book:
         """Nothing has been read yet."""
         self._desk = desk
         self._written = ""
+        self._flushed = -1
         self.marks: dict[str, Mark] = {}
         self.open: list[Slot] = []
         self.wakes: list[Wake] = []
@@ -162,6 +163,10 @@ class Book:
         if text == self._written:
             return
         desk = self._desk
+        if self.offset != self._flushed and desk.world.reader.entry(desk.home.events):
+            # What was heard must not be lost, or it would be heard again as new.
+            await desk.world.durably(lambda: desk.world.pen.flush(desk.home.events))
+            self._flushed = self.offset
         await desk.world.durably(
             lambda: desk.world.pen.write(desk.home.armed, text.encode())
         )

@@ -31,7 +31,7 @@ def lines(
     A log that is shorter than it was has been put away: then it is read from its start.
     """
     long = size(reader, home)
-    at = offset if 0 <= offset <= long else 0
+    at = offset if offset <= long else 0
     if at >= long:
         return
     try:

@@ -38,7 +38,7 @@ class Judging:
         self._desk = desk
         self._book = book
         self._deeds = deeds
-        self._began = desk.world.clock.now()
+        self._began = desk.world.now()
         self._rests: dict[str, int] = {}
         self._new: list[Slot] = []
         self.waits = 0.0  # seconds until this agent may catch up
@@ -79,7 +79,7 @@ class Judging:
             trigger,
             since=mark.begun(),
             after=mark.after(),
-            until=world.clock.now(),
+            until=world.now(),
             tree=world.clock.zone(),
             most=most,
         )
@@ -124,8 +124,10 @@ class Judging:
     def _of_idleness(self, trigger: Trigger, mark: Mark) -> None:
         """Once for each stretch in which nothing happens and nobody is at work."""
         spell, slot = self.idle_from(trigger, mark)
-        now = self._desk.world.clock.now()
-        if self._desk.active or mark.spell == spell or now < slot:
+        now = self._desk.world.now()
+        if self._desk.active or _at_or_never(mark.spell) >= _at_or_never(spell):
+            return
+        if now < slot:
             return
         mark.spell = spell
         verdict = judge(trigger, Due((slot,)), self._standing(trigger))[0]
@@ -179,7 +181,7 @@ class Judging:
     # --- what holds now
 
     def _standing(self, trigger: Trigger, against: str = "") -> Standing:
-        now = self._desk.world.clock.now()
+        now = self._desk.world.now()
         return Standing(now, self._began, against or self._against(trigger))
 
     def _against(self, trigger: Trigger) -> str:

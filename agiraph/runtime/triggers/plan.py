@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
+from datetime import UTC, timedelta
 from typing import TYPE_CHECKING, Final
 
 from agiraph.core.schedule.slots import next_slots, zone_of
@@ -30,7 +30,7 @@ class Plan:
         self._desk = desk
         self._book = book
         self._ahead: dict[str, list[datetime]] = {}
-        self._zone = desk.world.clock.zone()
+        self._zone = repr(desk.world.clock.zone())
 
     def forget(self, trigger: str | None = None) -> None:
         """Work it out anew, for one trigger or for all."""
@@ -42,10 +42,10 @@ class Plan:
     def later(self, triggers: Iterable[Trigger]) -> list[str]:
         """The triggers of which nothing is due yet, as far as that is known."""
         clock = self._desk.world.clock
-        if self._zone is not clock.zone():
-            self._zone = clock.zone()
+        if self._zone != repr(clock.zone()):
+            self._zone = repr(clock.zone())
             self.forget()
-        now, found = clock.now(), []
+        now, found = self._desk.world.now(), []
         for trigger in triggers:
             ahead = self._ahead.get(trigger.id)
             if ahead is not None and (not ahead or now < ahead[0]):
@@ -56,19 +56,20 @@ class Plan:
         known = self._ahead.get(trigger.id)
         if known is None:
             mark, clock = self._book.marks[trigger.id], self._desk.world.clock
-            known = self._ahead[trigger.id] = next_slots(
+            found = next_slots(
                 trigger,
                 SHOWN,
                 since=mark.begun(),
                 after=mark.after(),
                 tree=clock.zone(),
             )
+            known = self._ahead[trigger.id] = [slot.astimezone(UTC) for slot in found]
         return known
 
     def moments(self, armed: Iterable[Trigger], judging: Judging) -> list[datetime]:
         """When something falls due, or is worth another look."""
         found = []
-        now = self._desk.world.clock.now()
+        now = self._desk.world.now()
         for trigger in armed:
             if trigger.kind is Kind.ON_IDLE:
                 found += self._idle(trigger, judging, now)

@@ -316,7 +316,7 @@ class Triggers:
         moments = self._plan.moments(armed, self._judging)
         waits = [self._watched.seconds(armed)]
         waits.append(self._judging.waits or None)
-        now = desk.world.clock.now()
+        now = desk.world.now()
         moments += [now + timedelta(seconds=s) for s in waits if s is not None]
         self.due = min(moments, default=None)
         wanted = self._arming.wanted or ()
