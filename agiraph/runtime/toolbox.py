@@ -6,7 +6,7 @@ from collections import ChainMap
 from typing import TYPE_CHECKING
 
 from agiraph.model.names import COORDINATOR
-from agiraph.runtime.acts import ending, people, talk, waiting, work
+from agiraph.runtime.acts import ending, people, scheduling, talk, waiting, work
 from agiraph.runtime.acts.command import CoordinatorsBash
 from agiraph.runtime.acts.remember import Remember
 
@@ -34,6 +34,9 @@ ACTS: tuple[type[Act], ...] = (
     talk.SendMessage,
     talk.CheckMessages,
     talk.AskHuman,
+    scheduling.Schedule,
+    scheduling.ListTriggers,
+    scheduling.CancelTrigger,
 )
 
 

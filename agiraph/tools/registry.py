@@ -10,7 +10,15 @@ from agiraph.errors import ToolRefused
 from agiraph.model.server import FOREIGN
 from agiraph.model.tool import Who
 from agiraph.prompts import guidance
-from agiraph.tools.schemas import communication, execution, files, memory, web, work
+from agiraph.tools.schemas import (
+    communication,
+    execution,
+    files,
+    memory,
+    scheduling,
+    web,
+    work,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -48,6 +56,9 @@ _ALL: Final = (
     memory.MEMORY_WRITE,
     memory.MEMORY_READ,
     memory.MEMORY_SEARCH,
+    scheduling.SCHEDULE,
+    scheduling.LIST_TRIGGERS,
+    scheduling.CANCEL_TRIGGER,
 )
 ORDER: Final = tuple(one.name for one in _ALL)
 DEFINITIONS: Final[Mapping[str, Definition]] = {one.name: one for one in _ALL}

@@ -51,6 +51,9 @@ TABLE = {
     "memory_write": "path content append?",
     "memory_read": "path",
     "memory_search": "query",
+    "schedule": "type config action",
+    "list_triggers": "",
+    "cancel_trigger": "trigger_id",
 }
 
 
