@@ -47,8 +47,7 @@ PERSONS = """\
         "# words\n[]",
         PERSONS,
         "\n".join(f"  {line}" if line else "" for line in PERSONS.splitlines()),
-        "-\n  id: one\n  type: delayed\n  delay: 1h\n"
-        "  action: {type: wake_agent, task: c}",
+        "-\n  id: o\n  type: delayed\n  delay: 1h\n  action: {type: run_node, node: c}",
     ],
 )
 def test_an_entry_put_in_and_taken_out_leaves_all_else_as_it_was(text: str) -> None:
