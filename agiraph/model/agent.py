@@ -110,6 +110,7 @@ class Settings:
         model: the coordinator's, as a fallback chain; empty is "what is there".
         worker_model: for workers that name none; empty is the coordinator's.
         cycle: seconds between the cycles of an infinite agent.
+        run_per: how long one of its runs goes on: a day, a week or a month.
         tools: names of the tools that may be called; None is all.
         context: the window to assume, in tokens; None is what the model is known for.
         run: another value opens a new run with the same goal.
@@ -122,6 +123,7 @@ class Settings:
     worker_model: tuple[str, ...] = ()
     mode: Mode = Mode.FINITE
     cycle: float = 1800.0
+    run_per: str = "day"
     max_workers: int = 4
     budget: Budget = Budget()
     permissions: Permissions = Permissions()

@@ -14,6 +14,7 @@ from agiraph.core.codec import (
 )
 from agiraph.core.codec.report import Good, Rejected
 from agiraph.errors import Damaged
+from agiraph.model.agent import Mode
 from agiraph.model.event import EventType
 from agiraph.model.names import COORDINATOR
 from agiraph.model.node import NodeState
@@ -335,6 +336,8 @@ class Agent:
         if desk.run is None:
             return True
         key = desk.goal.settings.run
+        if desk.settings.mode is Mode.INFINITE and runs.goes_on(desk):
+            return not desk.active  # else it is just being opened
         return desk.run.goal_hash != desk.goal_digest or desk.run.key != key
 
     async def _stop(self) -> None:

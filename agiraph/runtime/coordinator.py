@@ -119,6 +119,8 @@ class Coordinator:
             return
         await self._sleep(self.called, deadline=desk.next_cycle)
         desk.next_cycle = None
+        if desk.settings.mode is Mode.INFINITE:
+            await runs.next_run(desk)
         if not self.called():
             words = notice("[a new cycle begins]")
             line = UserLine(desk.world.stamp(), words, Kind.NOTICE, "agiraph")
@@ -296,6 +298,8 @@ class Coordinator:
         run = desk.run
         if run is None or f"brief:{run.name}" in self._talk.delivered:
             return
+        if desk.settings.mode is Mode.INFINITE:
+            await runs.carry_over(desk)  # a crash may have come before it
         self._note_seen()
         text = brief_of_run(desk, self._material)
         ids = (f"brief:{run.name}", goal_id(run.name, 0, run.goal_hash))

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import posixpath
 from dataclasses import replace
+from datetime import datetime
 from typing import TYPE_CHECKING
 
-from agiraph.core.board import state
+from agiraph.core.board import open_nodes, state
 from agiraph.errors import AgiraphError, NotThere
 from agiraph.model.event import EventType
 from agiraph.model.run import Contract, Run, RunState, Stage
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from agiraph.runtime.desk import Desk
+
+CONTINUED = "its time is over; the work goes on in the next run"
 
 
 async def open_run(desk: Desk) -> None:
@@ -34,12 +37,74 @@ async def open_run(desk: Desk) -> None:
         goal_hash=desk.goal_digest,
         key=goal.settings.run,
     )
+    before = desk.run
     await desk.set_run(run)
+    if before is not None and before.reason == CONTINUED:
+        await carry_over(desk)
     folder = desk.home.run(run.name)
     inner = (folder.nodes, folder.workers, folder.messages, folder.scratch)
     await together(*(desk.world.pen.folder(path) for path in inner))
     desk.mail.load()
     await desk.records.event(EventType.AGENT_STARTED, desk.where())
+
+
+async def next_run(desk: Desk) -> bool:
+    """Where an endless run's time is over and nothing is open, go on in another.
+
+    Returns:
+        Whether it was: the new run has the old one's `scratch/`.
+    """
+    run = desk.run
+    if run is None or not desk.run_open or open_nodes(desk.nodes):
+        return False
+    world, per = desk.world, desk.settings.run_per
+    opened = datetime.fromisoformat(run.opened).astimezone(world.clock.zone())
+    now = world.clock.now().astimezone(world.clock.zone())
+    if _period(opened, per) == _period(now, per):
+        return False
+    await desk.set_run(
+        replace(
+            run,
+            state=RunState.COMPLETED,
+            ended=world.stamp(),
+            reason=CONTINUED,
+            summary=run.summary,
+        )
+    )
+    await open_run(desk)
+    return True
+
+
+def _period(moment: datetime, per: str) -> tuple[int, ...]:
+    """What tells one day, week or month from another."""
+    if per == "week":
+        year, week, _ = moment.isocalendar()
+        return year, week
+    days = (moment.year, moment.month, moment.day)
+    return days if per == "day" else days[:2]
+
+
+def goes_on(desk: Desk) -> bool:
+    """Whether a crash came between the end of an endless run and the next one."""
+    run = desk.run
+    return (
+        run is not None
+        and run.state is RunState.COMPLETED
+        and (run.reason == CONTINUED)
+    )
+
+
+async def carry_over(desk: Desk) -> None:
+    """Bring the workbench of the run before into the newest one, once."""
+    folder = desk.run_folder()
+    reader, pen = desk.world.reader, desk.world.pen
+    names = sorted(entry.name for entry in reader.entries(desk.home.runs))
+    before = [name for name in names if name < folder.name and name[0] != "."]
+    if not before or reader.entry(folder.scratch) is not None:
+        return
+    old = desk.home.run(before[-1])
+    if reader.entry(old.scratch) is not None:
+        await desk.world.durably(lambda: pen.move(old.scratch, folder.scratch))
 
 
 async def _nobody_left(desk: Desk) -> None:

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from agiraph.core.codec import read_triggers
+from agiraph.core.codec.entries import with_entry, without_entry
 from agiraph.core.codec.report import Good
-from agiraph.core.schedule.entries import with_entry, without_entry
 from agiraph.errors import ToolRefused
 from agiraph.model.names import COORDINATOR
 from tests.support.inside import call, calls, inside, say

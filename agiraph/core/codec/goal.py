@@ -56,6 +56,7 @@ def read_settings(top: Section, given: Settings) -> Settings:
         worker_model=top.get("worker_model", models, given.worker_model),
         mode=top.get("mode", kinds.choice(Mode), given.mode),
         cycle=top.get("cycle", kinds.duration, given.cycle),
+        run_per=top.get("run_per", kinds.one_of("day", "week", "month"), given.run_per),
         max_workers=top.get("max_workers", kinds.whole(1, 10_000), given.max_workers),
         permissions=top.get("permissions", allowed, given.permissions),
         limits=top.get("limits", _limits_over(given.limits), given.limits),

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Final
 
 from agiraph.core.approval import Need, permitted, shown
 from agiraph.core.codec import read_triggers
+from agiraph.core.codec.entries import with_entry, without_entry
 from agiraph.core.codec.report import Rejected
 from agiraph.core.limits import GOAL_BYTES
-from agiraph.core.schedule.entries import with_entry, without_entry
 from agiraph.core.schedule.slots import next_slots
 from agiraph.errors import NotThere, ToolRefused
 from agiraph.model.agent import Permission
