@@ -1,0 +1,105 @@
+"""An agent that watches a front page: cycles over a kill, each post reported once."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from tests.support.cast import cast
+from tests.support.daemon import Daemon
+from tests.support.model_server import ModelServer, call
+from tests.support.trace import check
+from tests.support.web import Answer, WebServer
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.support.model_asked import Asked
+    from tests.support.model_server import Scripted
+
+GOAL = """---
+model: anthropic/claude-sonnet-4-5
+mode: infinite
+cycle: 1s
+---
+Watch the front page and tell me of every new post.
+"""
+AGENT = "watcher"
+
+
+def front_page() -> WebServer:
+    """A page that has one post more each time that it is asked for."""
+    visits = 0
+
+    def page(_: object) -> Answer:
+        nonlocal visits
+        visits += 1
+        posts = "".join(f"<p>Post {n}.</p>" for n in range(1, visits + 3))
+        body = f"<!doctype html><title>Front page</title><h1>News</h1>{posts}"
+        return Answer(body.encode(), "text/html")
+
+    return WebServer({"/front": page})
+
+
+def watcher(web: WebServer) -> dict[str, object]:
+    def cycle(asked: Asked) -> Scripted:
+        """Fetch and remember; tell and note what is new; end the cycle."""
+        said = [turn for turn in asked.turns if turn.role == "assistant"]
+        match len(said) % 3:
+            case 0:
+                return [
+                    call("web_fetch", url=f"{web.url}/front"),
+                    call("memory_read", path="memory/seen.md"),
+                ]
+            case 1:
+                page, seen = (posts(each.text) for each in asked.results[-2:])
+                new = [post for post in page if post not in seen]
+                lines = "".join(f"{post}.\n" for post in new)
+                path = "memory/seen.md"
+                return [
+                    call("send_message", to="human", content=f"New: {lines}"),
+                    call("memory_write", path=path, content=lines, append=True),
+                ]
+        known = len(set(posts(" ".join(each.text for each in asked.all_results))))
+        return call(
+            "checkpoint", summary=f"{len(said) // 3 + 1} cycles, {known} posts."
+        )
+
+    return {"coordinator": cycle}
+
+
+def posts(text: str) -> list[str]:
+    return re.findall(r"Post \d+", text)
+
+
+def test_three_cycles_and_more_over_a_kill_report_each_post_once(
+    tmp_path: Path,
+) -> None:
+    results: list[str] = []
+
+    def cycles(count: int) -> bool:
+        output = daemon.read(f"{AGENT}/runs/*/_output.md")
+        if not results or results[-1] != output:
+            results.append(output)
+        return int(output.split()[0]) >= count
+
+    with (
+        front_page() as web,
+        ModelServer(cast(**watcher(web))) as server,
+        Daemon(tmp_path, server.environment() | web.environment()) as daemon,
+    ):
+        daemon.write(f"{AGENT}/GOAL.md", GOAL)
+        daemon.until(lambda: cycles(2), "two cycles", seconds=30)
+        daemon.kill()
+        daemon.start()
+        daemon.until(lambda: cycles(4), "two more after a kill", seconds=30)
+        daemon.write(f"{AGENT}/STOP", "")
+        daemon.until_state(AGENT, "stopped", seconds=30)
+        told = posts(daemon.read(f"{AGENT}/_outbox.md"))
+        noted = posts(daemon.read(f"{AGENT}/memory/seen.md"))
+        check(daemon, AGENT, server)
+
+    assert len(told) == len(set(told)) >= 6
+    assert noted == told
+    assert len(results) >= 2  # the summary is written anew
+    assert all(asked.refused == "" for asked in server.requests)
