@@ -172,17 +172,16 @@ def _named(character: str) -> str:
     return f"⟨U+{ord(character):04X}⟩"
 
 
-def question_text(need: Need, sender: str, node: str | None) -> str:
+def question_text(need: Need) -> str:
     """The text of an approval's question file; its first line says the most."""
-    whom = f"{sender}, at work on {span(node)}," if node else sender
     covered = "\n".join(f"- {need.kind}: {span(each)}" for each in need.subjects)
     return (
-        f"{whom} asks: may this be done? {need.kind}: {_short(need.subjects)}\n\n"
+        f"May this be done? {need.kind}: {_short(need.subjects)}\n\n"
         f"{need.shown}\n\n"
         f"You are asked because of `permissions: {need.kind}: ask`. Answer `yes` (this "
         "once), `no`, or `always`; anything else leaves it open and undone. `always` "
         "also adds to `_approvals.yaml`, where you can delete it again, exactly:\n\n"
-        f"{covered}\n\nMay it be done?"
+        f"{covered}\n\nIf you do not know it, say `no`."
     )
 
 

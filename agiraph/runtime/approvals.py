@@ -181,7 +181,7 @@ def _question(intent: Intent, need: approval.Need) -> Question:
         node=node,
         asked=str(asked.get("asked", "")),
         kind=QuestionKind.APPROVAL,
-        text=approval.question_text(need, sender, node),
+        text=approval.question_text(need),
         options=tuple(each.value for each in Verdict),
     )
 

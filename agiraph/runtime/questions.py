@@ -82,7 +82,7 @@ async def _tell(desk: Desk, question: Question, **more: int) -> None:
         desk.where(question.node, _asker(desk, question)),
         id=question.id,
         question_kind=question.kind.value,
-        text=question.text[:500],
+        text=_in_short(question),
         **channel,
         **more,
     )
@@ -106,6 +106,13 @@ def _notice(desk: Desk, question: Question, reminder: int) -> Notice:
         command=f"agiraph answer {shlex.quote(desk.agent)} {question.id} {told}",
         channel=question.channel,
     )
+
+
+def _in_short(question: Question) -> str:
+    """What the log says of it; of an approval the file alone says all."""
+    if question.kind is QuestionKind.APPROVAL:
+        return question.text.partition("\n")[0]
+    return question.text[:500]
 
 
 def age(desk: Desk, question: Question) -> float:

@@ -56,7 +56,7 @@ def test_no_call_answers_its_own_question(command: str, folder: str) -> None:
         None,
         "t",
         QuestionKind.APPROVAL,
-        approval.question_text(need, "Bob", "n"),
+        approval.question_text(need),
         ("yes", "no", "always"),
     )
     found = read_question(write_question(asked), "q-003.md")

@@ -343,7 +343,9 @@ async def test_the_checks_of_a_deliverable_are_asked_for(a: Inside) -> None:
 
 async def test_the_status_says_what_waits_and_for_what(a: Inside) -> None:
     await a_command_waits(a)
-    await a.until(lambda: "q-001: Alice" in (a.home / "_status.md").read_text())
+    await a.until(
+        lambda: "q-001: May this be done? bash" in (a.home / "_status.md").read_text()
+    )
 
     assert "you are asked before each use of bash" in (
         (a.home / "_status.md").read_text()
