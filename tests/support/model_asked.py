@@ -73,9 +73,11 @@ class Asked:
 
     @cached_property
     def system(self) -> str:
-        """The system prompt."""
+        """The system prompt; parts of it that a cache keeps apart are one text."""
         if self.wire == "messages":
-            return _text(self.body.get("system", ""))
+            found = self.body.get("system", "")
+            parts = found if isinstance(found, list) else [{"text": found}]
+            return "".join(str(part["text"]) for part in parts)
         if self.wire == "responses":
             return str(self.body.get("instructions") or "")
         if self.wire == "gemini":
