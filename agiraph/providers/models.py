@@ -180,11 +180,13 @@ class ModelCatalog:
         if provider == gguf.PROVIDER:
             window = self._window_of_file(rest)
         named = known.MODEL_BY_NAME.get(model)
+        # Said, so that nobody gives it hard work because it is free.
+        unknown = known.WEAK if provider == gguf.PROVIDER else ""
         return ModelFacts(
             window=window or known.UNKNOWN_WINDOW,
             longest=named.longest if named else None,
             price=price,
-            strength=named.strength if named else "",
+            strength=named.strength if named else unknown,
         )
 
     def _window_of_file(self, written: str) -> int:

@@ -224,6 +224,7 @@ def test_the_catalog_finds_files_and_says_what_is_missing(
     monkeypatch.setattr(models, "has_package", lambda _: True)
     row = next(row for row in catalog.rows() if row.model == MODEL)
     assert (row.usable, row.price, row.window) == (True, FREE, WINDOW)
+    assert row.strength == "weak"
     assert catalog.default() == "offline/digest"
     with pytest.raises(ProviderFault, match="agiraph model get smollm2"):
         catalog.provider("gguf/smollm2")
