@@ -20,7 +20,7 @@ from agiraph.model.conversation import (
 )
 from agiraph.model.event import EventType
 from agiraph.model.message import Question, QuestionKind
-from agiraph.model.names import COORDINATOR
+from agiraph.model.names import COORDINATOR, HUMAN
 from agiraph.model.run import RunState
 from agiraph.ports import Seat
 from agiraph.runtime import chains, questions, runs
@@ -190,20 +190,27 @@ class Coordinator:
         await self._enter()
 
     async def _enter(self) -> None:
-        if self._entered:
-            return
+        """Have a place among the runs; to answer a person, none is waited for."""
         desk = self._desk
+        if self._in_run or (self._entered and not desk.run_open):
+            return
         if desk.run_open:
-            await desk.world.runs.enter(desk.agent)
+            desk.active.discard(COORDINATOR)
+            runs_now = desk.world.runs
+            self._in_run = await runs_now.enter(desk.agent, unless=self._is_asked)
         self._entered = True
-        self._in_run = desk.run_open
         desk.active.add(COORDINATOR)
+
+    def _is_asked(self) -> bool:
+        mail = self._desk.mail.waiting(COORDINATOR, self._talk.delivered)
+        return any(message.sender == HUMAN for message in mail)
 
     def _leave(self) -> None:
         if not self._entered:
             return
         self._entered = False
         if self._in_run:
+            self._in_run = False
             self._desk.world.runs.leave(self._desk.agent)
         self._desk.active.discard(COORDINATOR)
         self._desk.rested()

@@ -125,6 +125,7 @@ class Mailroom:
         for reader in _addressees(message):
             self._put_before(reader, _bounded(message, name))
         desk.bell.ring()
+        desk.world.bell.ring()  # who waits for a place answers a person before
 
     def _everyone(self, sender: str) -> tuple[str, ...]:
         """Who is there to read what is said to all; the person reads the outbox."""

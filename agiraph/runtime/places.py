@@ -40,15 +40,28 @@ class Places:
         self._held[name] = 1
         return True
 
-    async def enter(self, name: str) -> None:
-        """Take a place, waiting in line for it; a name may enter many times."""
+    async def enter(
+        self, name: str, *, unless: Callable[[], bool] = lambda: False
+    ) -> bool:
+        """Take a place, waiting in line for it; a name may enter many times.
+
+        Args:
+            name: who enters.
+            unless: ends the waiting without a place; looked at when the bell rings.
+
+        Returns:
+            Whether a place was taken.
+        """
         if name in self._held:
             self._held[name] += 1
-            return
+            return True
         self._queue.append(name)
         try:
-            await self._bell.until(lambda: self._next(name))
+            await self._bell.until(lambda: self._next(name) or unless())
+            if not self._next(name):
+                return False
             self._held[name] = self._held.get(name, 0) + 1
+            return True
         finally:
             self._queue.remove(name)
             self._bell.ring()
