@@ -20,10 +20,13 @@ if TYPE_CHECKING:
 
 @click.command()
 @click.argument("path", required=False)
+@click.option(
+    "--prompt", metavar="NAME", help="Show what the next call of an agent would send."
+)
 @as_json
 @tree_options
 @click.pass_obj
-def check(call: Call, path: str | None, json_: bool) -> int:
+def check(call: Call, path: str | None, prompt: str | None, json_: bool) -> int:
     """List what is wrong in the files, with places.
 
     Every file is read as the daemon would read it.
@@ -36,7 +39,14 @@ def check(call: Call, path: str | None, json_: bool) -> int:
       agiraph check
       agiraph check agents/news/GOAL.md
       agiraph check --json | jq -r '.problems[].path'
+      agiraph check --prompt news
+      agiraph check --prompt news/Ada
     """
+    if prompt is not None:
+        from agiraph.cli.prompt import show
+
+        show(call, prompt, json_=json_)
+        return Code.DONE
     from agiraph.cli.findings import Checker
 
     root, inner = _split(path) if path is not None else (call.tree, "")
