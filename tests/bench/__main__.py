@@ -19,7 +19,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tests.bench import crowd, gate, idle, latency, turns
+from tests.bench import cache, crowd, gate, idle, latency, turns
 from tests.bench.house import Plan
 
 if TYPE_CHECKING:
@@ -32,6 +32,7 @@ PARTS = {
     "turns": turns.measure,
     "crowd": crowd.measure,
     "gate": gate.measure,
+    "cache": cache.measure,
     "idle": idle.measure,
 }
 
