@@ -193,13 +193,8 @@ class Controller:
         self._first = False
 
     def _homes(self) -> list[str]:
-        try:
-            entries = self._world.reader.entries(ROOT)
-        except AgiraphError as fault:
-            self._root.say(str(fault))
-            return []
         found = []
-        for entry in entries:
+        for entry in self._world.reader.entries(ROOT):
             if entry.kind is not EntryKind.FOLDER or entry.name[0] in "._":
                 continue
             if self._house.only is not None and entry.name != self._house.only:

@@ -91,8 +91,8 @@ class Intake:
         One that was gone is judged anew when it returns.
         """
         if self.is_new(path, sight):
-            self.note(path, sight)
             await self.mended(path)
+            self.note(path, sight)
 
     async def keep(self, path: PurePosixPath, sight: Sight) -> None:
         """Keep the good copy, on the disk before anything acts on it."""

@@ -57,22 +57,25 @@ class Ownership:
 
     async def _take(self, sight: Sight) -> None:
         desk, path, found = self._desk, self._desk.home.owner, None
-        if sight.seen is Seen.ABSENT:
-            await self._intake.clear(path, sight)
-        else:
+        if sight.seen is not Seen.ABSENT:
             force = "what it said before" if self._held else "nothing; it does not work"
             found = await self._intake.judge(path, sight, read_owner, force)
             if found is None:
                 desk.bad_goal = "" if self._held else BAD
                 return
-            self._intake.note(path, sight)
             if sight.sha == self._sha:
+                self._intake.note(path, sight)
                 return  # by this daemon's own hand
         judgement = await self._judged(found)
         if self._held is None:
             self._begin(judgement)
         else:
             await self._again(judgement)
+        # Not before: where something could not be read, it is judged once more.
+        if found is None:
+            await self._intake.clear(path, sight)
+        else:
+            self._intake.note(path, sight)
 
     async def _judged(self, found: Owner | None) -> Judgement:
         world, agent = self._desk.world, self._desk.agent

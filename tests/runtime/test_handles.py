@@ -40,3 +40,23 @@ async def test_a_tool_that_finds_no_descriptor_waits_for_one(
         assert refused
         lines = a.lines("Alice")
         assert not [x for x in lines if x["role"] == "tool" and x.get("error")]
+
+
+async def test_an_agent_that_could_not_be_judged_for_a_moment_is_judged_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with inside(tmp_path) as a:
+        real, refused = a.world.reader.entry, []
+
+        def refuse(path: object, **more: Any) -> object:
+            if "_owner.yaml" in str(path) and not refused:
+                refused.append(path)
+                raise TooManyOpen(f"{path} cannot be read: too many open files")
+            return real(path, **more)  # type: ignore[arg-type]
+
+        monkeypatch.setattr(a.world.reader, "entry", refuse)
+        a.goal("The goal.")
+        with pytest.raises(TooManyOpen):
+            await a.look()
+        await a.look()
+        assert a.desk.run is not None

@@ -396,5 +396,6 @@ class _Agent:
             if max(heard.values()) > 1:
                 self._wrong(f"{mark} was delivered more than once to one reader")
             lead = path == self._home.conversation  # it is kept for a brief to come
-            if not sum(heard.values()) and not lead:
+            stopped = self._sim.tree.find(self._home.stop) is not None
+            if not sum(heard.values()) and not lead and not stopped:
                 self._wrong(f"{mark} (to {to}) was not delivered")
