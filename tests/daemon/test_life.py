@@ -23,6 +23,7 @@ from tests.support.scripts import (
     publish,
     speak,
     told,
+    until_there,
 )
 from tests.support.scripts import call as scripted
 from tests.support.scripts import say as text
@@ -151,7 +152,7 @@ def test_kill_9_at_several_moments_repeats_no_recorded_step(
 ) -> None:
     """Counted at the model server: only what was in flight is asked twice."""
     begun: set[str] = set()
-    write = 'echo x >> "{}"; until [ -e "$AGIRAPH_INPUTS/go" ]; do sleep 0.03; done'
+    write = f'echo x >> "{{}}"; {until_there("go")}'
     written = tmp_path / "written"
 
     def script(asked: Asked) -> Scripted:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from tests.support.daemon import Daemon
 from tests.support.model_server import ModelServer, call
+from tests.support.scripts import until_there
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -13,7 +14,7 @@ if TYPE_CHECKING:
     from tests.support.model_asked import Asked
     from tests.support.model_replies import Scripted
 
-GATE = 'until [ -e "$AGIRAPH_INPUTS/{}" ]; do sleep 0.03; done'
+GATE = until_there("{}")
 
 
 def script(asked: Asked) -> Scripted:

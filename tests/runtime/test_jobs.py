@@ -6,11 +6,12 @@ from typing import TYPE_CHECKING
 
 from agiraph.model.names import COORDINATOR
 from tests.support.inside import Inside, call, inside, say
+from tests.support.scripts import until_there
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-GATE = 'echo begun; until [ -e "$AGIRAPH_INPUTS/go" ]; do sleep 0.02; done; echo ended'
+GATE = f"echo begun; {until_there('go')}; echo ended"
 LONG = call("bash", command=GATE)
 
 

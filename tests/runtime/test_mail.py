@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from agiraph.model.names import COORDINATOR
 from tests.support.inside import call, calls, inside, node, publish, say
+from tests.support.scripts import until_there
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -160,7 +161,7 @@ async def test_an_answer_to_mail_that_was_looked_up_reaches_the_person(
 
 async def test_urgent_mail_puts_the_next_calls_off(tmp_path: Path) -> None:
     async with inside(tmp_path) as a:
-        gate = 'until [ -e "$AGIRAPH_INPUTS/go" ]; do sleep 0.02; done'
+        gate = until_there("go")
         first = call("bash", command=gate)
         a.model.says(COORDINATOR, calls(first, call("check_board")))
         await a.begin()

@@ -12,6 +12,7 @@ import pytest
 from tests.support.cast import cast, told
 from tests.support.daemon import Daemon
 from tests.support.model_server import KEY, ModelServer, call, hang, say
+from tests.support.scripts import until_there
 from tests.support.trace import check
 
 if TYPE_CHECKING:
@@ -24,7 +25,7 @@ SETTINGS = """
 providers:
   lab: {{kind: anthropic, base_url: "{url}", api_key_env: LAB_KEY}}
 """
-GATE = 'until [ -e "$AGIRAPH_INPUTS/go" ]; do sleep 0.03; done; echo it is through'
+GATE = f"{until_there('go')}; echo it is through"
 LATE = 30.0
 
 

@@ -49,7 +49,13 @@ def gate(name: str) -> Answer:
 
 def waiting(name: str) -> str:
     """The shell words of a gate."""
-    return f'until [ -e "$AGIRAPH_INPUTS/{name}" ]; do sleep 0.03; done; echo opened'
+    return f"{until_there(name)}; echo opened"
+
+
+def until_there(name: str) -> str:
+    """Shell words that wait for a file in inputs/; after minutes they end anyhow."""
+    look = f'[ -e "$AGIRAPH_INPUTS/{name}" ] && break'
+    return f"for _ in $(seq 9999); do {look}; sleep 0.03; done"
 
 
 def done(summary: str = "all is done") -> Answer:
