@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from contextlib import asynccontextmanager
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from agiraph import prompts
 from agiraph.core import turn as rules
@@ -39,6 +39,8 @@ if TYPE_CHECKING:
     from agiraph.runtime.conversation import Conversation
     from agiraph.runtime.desk import Desk, Staff
     from agiraph.runtime.records import Where
+
+_PARKED: Final = (NodeState.WAITING, NodeState.WAITING_FOR_HUMAN, NodeState.HELD)
 
 
 class Worker:
@@ -173,6 +175,12 @@ class Worker:
             yield
         if self.is_over:
             await desk.bell.until(lambda: False)  # until the supervisor ends it
+        await self._goes_on()
+
+    async def _goes_on(self) -> None:
+        """Its node runs again, and says so."""
+        desk = self._desk
+        human = self.node.status.state is NodeState.WAITING_FOR_HUMAN
         await desk.set_state(self._node, NodeState.RUNNING)
         await desk.set_staff(self._staff, WorkerState.BUSY, self._node)
         await desk.records.event(EventType.NODE_RESUMED, self.where())
@@ -273,6 +281,8 @@ class Worker:
         """Append a changed spec and what has come by mail."""
         desk, talk = self._desk, self._talk
         node = self.node
+        if node.status.state in _PARKED:  # what it waited for came while nobody ran
+            await self._goes_on()
         if node.status.shown != node.digest:
             old = desk.shown.get(self._node, "")
             changed = diff_text("_spec.md", old, node.text) if old else ""

@@ -168,14 +168,18 @@ def test_reconvene_keeps_the_assessment_and_opens_the_next_stage(house: House) -
     story.check()
 
 
-def test_reconvene_asks_a_person_first_where_it_is_not_allowed(house: House) -> None:
+def test_reconvene_waits_for_a_persons_approval_where_it_must_ask(house: House) -> None:
     story = house.tell(
         "asks-first",
         settings={"permissions": {"reconvene": "ask"}},
-        coordinator=[stage("First"), call("finish", summary="No stages.")],
+        coordinator=[stage("First"), call("finish", summary="One stage.")],
     )
-    story.until("completed")
+    story.until("waiting_for_human")
+    run = yaml.safe_load(story.tree.read(f"{story.run}/_run.yaml"))
+    assert not run.get("stages")
 
-    [refused] = [r for asked in story.asked for r in asked.all_results if r.error][:1]
-    assert "permissions.reconvene is ask" in refused.text
+    story.tree.append("asks-first/_inbox.md", "q-001: yes\n")
+    story.until("completed")
+    [opened] = yaml.safe_load(story.tree.read(f"{story.run}/_run.yaml"))["stages"]
+    assert opened["title"] == "First"
     story.check()
