@@ -99,6 +99,7 @@ class Desk:
         self.opening = False
         self.loops: set[str] = set()
         self.active: set[str] = set()
+        self.unannounced: set[str] = set()  # nodes whose creation is not on record yet
         self.held: dict[str, str] = {}
         self.holds: dict[str, str] = {}
         self.elsewhere = ""

@@ -63,10 +63,15 @@ async def put(desk: Desk, node: str, spec: NodeSpec, text: str, *, by: str) -> N
     digest = spec_hash(spec)
     if old is None:
         new = Node(node, spec, digest, NodeStatus(since=desk.world.stamp()), text)
-        await desk.put_node(new)
-        await desk.records.event(
-            EventType.NODE_CREATED, desk.where(node), title=new.title, by=by
-        )
+        desk.unannounced.add(node)
+        try:
+            await desk.put_node(new)
+            await desk.records.event(
+                EventType.NODE_CREATED, desk.where(node), title=new.title, by=by
+            )
+        finally:
+            desk.unannounced.discard(node)
+        desk.bell.ring()
         return new
     new = replace(old, spec=spec, digest=digest, text=text)
     async with _telling_stale(desk):

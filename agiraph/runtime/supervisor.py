@@ -226,7 +226,7 @@ class Supervisor:
             if node.status.state.at_work or node.status.state is NodeState.HELD:
                 await self._resume(group, node)
         for node in board.startable(desk.nodes, desk.hands()):
-            if f"node:{node.id}" in self._tasks:
+            if f"node:{node.id}" in self._tasks or node.id in desk.unannounced:
                 continue
             name = board.choose_worker(node, desk.nodes, desk.hands())
             if name is None or not desk.places.claim(name):
