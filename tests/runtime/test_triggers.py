@@ -101,6 +101,23 @@ async def test_a_beat_makes_no_call_while_nothing_has_changed(tmp_path: Path) ->
         assert told(a, "pulse")[3:] == ["fired", "skipped unchanged"]
 
 
+async def test_a_week_of_beats_over_a_quiet_agent_makes_no_model_call(
+    tmp_path: Path,
+) -> None:
+    async with inside(tmp_path) as a:
+        beat = PULSE.replace("every: 1h", "every: 30m, watch: 'inputs/**'")
+        a.write("inputs/a.csv", "1\n")
+        await finished(a, beat)
+        for _ in range(7 * 48):
+            a.clock.ahead += 1800
+            await a.agent.look()
+            a.go()
+        assert a.model.asked(COORDINATOR) == 1
+        beats = told(a, "pulse")
+        assert set(beats) == {"skipped unchanged"}
+        assert len(beats) >= 7 * 48
+
+
 async def test_what_a_person_says_wakes_once_and_no_beat_after_it(
     tmp_path: Path,
 ) -> None:
