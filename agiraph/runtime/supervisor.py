@@ -88,8 +88,10 @@ class Supervisor:
     async def _rounds(self, group: asyncio.TaskGroup) -> None:
         desk = self._desk
         await self._clear_up()
-        serve = self._edge.guard("tool servers", desk.servers.run())
-        servers = group.create_task(serve, name="tool servers")
+        serving = desk.servers.run()
+        guarded = self._edge.guard("tool servers", serving)
+        servers = group.create_task(guarded, name="tool servers")
+        servers.add_done_callback(lambda _: serving.close())  # it may not have begun
         try:
             rung = desk.bell.count
             while await self._dispatch(group):
@@ -169,7 +171,7 @@ class Supervisor:
         self, group: asyncio.TaskGroup, name: str, work: Coroutine[None, None, None]
     ) -> None:
         task = group.create_task(self._edge.guard(name, work), name=name)
-        task.add_done_callback(lambda _: self._desk.bell.ring())
+        task.add_done_callback(lambda _: (work.close(), self._desk.bell.ring()))
         self._tasks[name] = task
         run = self._desk.run
         self._begun_after[name] = run.name if run and not run.state.open else ""
