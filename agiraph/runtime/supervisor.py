@@ -91,7 +91,7 @@ class Supervisor:
         serving = desk.servers.run()
         guarded = self._edge.guard("tool servers", serving)
         servers = group.create_task(guarded, name="tool servers")
-        servers.add_done_callback(lambda _: serving.close())  # it may not have begun
+        servers.add_done_callback(lambda _: serving.close())
         try:
             rung = desk.bell.count
             while await self._dispatch(group):
@@ -141,9 +141,9 @@ class Supervisor:
             await self._coordinator(group)
             await self._wind_up(group)
             await self._workers(group)
-            for name, errand in self._agent.triggers.errands().items():
-                if name not in self._tasks:
-                    self._start(group, name, errand())
+            errands = self._agent.triggers.errands()
+            for name in errands.keys() - self._tasks.keys():
+                self._start(group, name, errands[name]())
         await self._end_without_coordinator()
         await desk.write_board()
         return bool(self._tasks) or self.wants()
@@ -171,7 +171,8 @@ class Supervisor:
         self, group: asyncio.TaskGroup, name: str, work: Coroutine[None, None, None]
     ) -> None:
         task = group.create_task(self._edge.guard(name, work), name=name)
-        task.add_done_callback(lambda _: (work.close(), self._desk.bell.ring()))
+        task.add_done_callback(lambda _: work.close())  # it may not have begun
+        task.add_done_callback(lambda _: self._desk.bell.ring())
         self._tasks[name] = task
         run = self._desk.run
         self._begun_after[name] = run.name if run and not run.state.open else ""
