@@ -38,10 +38,7 @@ if TYPE_CHECKING:
     from agiraph.runtime.desk import Desk, Staff
 
 
-NO_COMMAND_LINE_AGENTS = (
-    "command-line agents cannot be run as workers yet; give the node to a harnessed "
-    "worker"
-)
+NO_COMMAND_LINE_AGENTS = "command-line agents cannot work yet; take a harnessed worker"
 ROUNDS = "rounds"
 
 
