@@ -97,12 +97,15 @@ class Boardwork:
         known = self.desk.nodes.get(node)
         if known is None or board.state(known, self.desk.nodes).ended:
             return
-        await nodes.end(self.desk, node, NodeState.CANCELLED, error=STOPPED)
-        for child in board.descendants(node, self.desk.nodes):
-            if not child.status.state.ended:
-                words = f"{node}, which it belongs to, was stopped"
-                await nodes.end(self.desk, child.id, NodeState.CANCELLED, error=words)
+        # The node itself after what is below it: a crash in between stops it all again.
+        words = f"{node}, which it belongs to, was stopped"
+        await nodes.cancel(self.desk, self._below(node), error=words)
+        await nodes.cancel(self.desk, [node], error=STOPPED)
+        await nodes.cancel(self.desk, self._below(node), error=words)
         self.desk.changed()
+
+    def _below(self, node: str) -> list[str]:
+        return [child.id for child in board.descendants(node, self.desk.nodes)]
 
     async def _rerun(self, node: str) -> None:
         """Obeyed, then taken away: a crash between the two obeys it once more."""

@@ -25,7 +25,7 @@ from agiraph.runtime import approvals
 from agiraph.runtime.material import Material
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Sequence
+    from collections.abc import AsyncIterator, Iterable, Sequence
 
     from agiraph.core.brief import Listed
     from agiraph.runtime.desk import Desk, Staff
@@ -215,6 +215,18 @@ async def end(
     await approvals.withdraw_of(desk, node, f"node {node} has ended")
     # A person may have had it run again while its end was written.
     await tell_end(desk, ended)
+
+
+async def cancel(desk: Desk, names: Iterable[str], *, error: str) -> list[str]:
+    """Cancel those nodes that are neither completed nor cancelled; which these were."""
+    done = (NodeState.COMPLETED, NodeState.CANCELLED)
+    found = []
+    for name in names:
+        node = desk.nodes.get(name)
+        if node is not None and node.status.state not in done:
+            await end(desk, name, NodeState.CANCELLED, error=error)
+            found.append(name)
+    return found
 
 
 async def tell_end(desk: Desk, node: Node) -> None:

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+import pytest
 
 from agiraph.model.names import COORDINATOR
+from agiraph.runtime import nodes
 from tests.support.inside import Inside, call, inside, node, say
 
 if TYPE_CHECKING:
@@ -42,3 +45,36 @@ async def test_a_cancelled_worker_becomes_idle_however_slow_the_disk_is(
 
         assert a.events("worker.") == ["worker.spawned", "worker.busy", "worker.idle"]
         assert (a.run / "workers/worker-1/_status.md").read_text().count("idle")
+
+
+class Killed(Exception):
+    """The daemon died here."""
+
+
+@pytest.mark.parametrize("killed", [False, True])
+async def test_stop_in_a_node_cancels_what_it_has_started_too_over_a_kill(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, killed: bool
+) -> None:
+    async with inside(tmp_path) as a:
+        a.model.says(COORDINATOR, node("n", worker="Alice"), say("I wait."))
+        a.model.says("n", node("below", worker="Bob"), call("wait", nodes=["below"]))
+        await a.begin()
+        await a.asked("below")  # and is never answered
+        a.write(f"runs/{a.run.name}/nodes/n/STOP", "")
+        if killed:
+            end, ended = nodes.end, []
+
+            async def dies(*words: Any, **more: Any) -> None:
+                if ended:
+                    raise Killed
+                ended.append(words)
+                await end(*words, **more)
+
+            monkeypatch.setattr(nodes, "end", dies)
+            with pytest.raises(Killed):
+                await a.look()
+            monkeypatch.setattr(nodes, "end", end)
+            await a.restart()
+        await a.look()
+
+        assert a.state("n") == a.state("below") == "cancelled"

@@ -226,17 +226,9 @@ class CancelNode(Act):
 
     async def perform(self, intent: Intent, seat: Seat) -> ToolResult:
         """Mark them cancelled; the supervisor ends their loops at once."""
-        told, reason = [], text_of(intent, "reason")
         listed = intent.get("nodes")
-        for name in listed if isinstance(listed, list) else []:
-            node = self._desk.nodes.get(str(name))
-            if node is None or node.status.state in (
-                NodeState.COMPLETED,
-                NodeState.CANCELLED,
-            ):
-                continue
-            await nodes.end(self._desk, node.id, NodeState.CANCELLED, error=reason)
-            told.append(node.id)
+        names = [str(name) for name in listed] if isinstance(listed, list) else []
+        told = await nodes.cancel(self._desk, names, error=text_of(intent, "reason"))
         ids = tuple(end_id(str(seat.run), self._desk.nodes[name]) for name in told)
         words = (
             f"cancelled: {', '.join(told)}" if told else "nothing was left to cancel"
