@@ -53,6 +53,8 @@ class CountedTask(asyncio.Task[Any]):
     ) -> None:
         self._number = loop.next_number()
         super().__init__(coro, loop=loop, **kwargs)
+        # A daemon that is killed leaves tasks behind; that is no news.
+        self._log_destroy_pending = False
 
     def __hash__(self) -> int:
         return self._number
