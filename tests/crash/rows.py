@@ -93,6 +93,12 @@ FINISH = call("finish", summary="At its end.")
 PUBLISH = call("publish", summary="Handed in.")
 KEEP = call("write_file", path="scratch/kept.md", content="one two\n")
 NODE = call("create_work_node", id="one", task="Do it.", worker="Wanda", hold=True)
+LATER = call(
+    "schedule",
+    type="delayed",
+    action="Look again.",
+    config={"id": "later", "delay_seconds": 86_400},
+)
 HANDED_IN = [
     [call("write_file", path="scratch/w.md", content="work\n"), PUBLISH],
 ]
@@ -170,6 +176,15 @@ def _checkpointed(daemon: Doomed) -> None:
 
 def _memory(daemon: Doomed) -> None:
     assert daemon.read(f"{AGENT}/MEMORY.md").count("- noted") == 1
+
+
+def _scheduled(daemon: Doomed) -> None:
+    assert daemon.read(f"{AGENT}/triggers.yaml").count("id: later") == 1
+
+
+def _unscheduled(daemon: Doomed) -> None:
+    assert "later" not in daemon.read(f"{AGENT}/triggers.yaml")
+    _told("cancel_trigger", "the trigger later is cancelled")(daemon)
 
 
 def _asked_once(daemon: Doomed) -> None:
@@ -294,5 +309,12 @@ ROWS = (
     _coordinator("memory_search", AGAIN, steps(
         call("memory_search", query="noted"), FINISH
     ), _nothing),
+    _coordinator("schedule", ONCE, steps(LATER, FINISH), _scheduled),
+    _coordinator("list_triggers", AGAIN, steps(
+        LATER, call("list_triggers"), FINISH
+    ), _told("list_triggers", "- later (delayed)")),
+    _coordinator("cancel_trigger", ONCE, steps(
+        LATER, call("cancel_trigger", trigger_id="later"), FINISH
+    ), _unscheduled),
 )  # fmt: skip
 BY_TOOL = {row.tool: row for row in ROWS}
