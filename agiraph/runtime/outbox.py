@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING
 
+from agiraph.core.codec.outbox import first_head, marker, write_entry
 from agiraph.core.limits import OUTBOX_KEPT, OUTBOX_MOST
 from agiraph.core.notices import shortened
 from agiraph.model.notice import Notice, NoticeKind
@@ -12,8 +13,6 @@ from agiraph.model.notice import Notice, NoticeKind
 if TYPE_CHECKING:
     from agiraph.model.layout import Home
     from agiraph.runtime.world import World
-
-HEAD = b"\n## "
 
 
 class Outbox:
@@ -28,12 +27,11 @@ class Outbox:
     async def add(self, sender: str, text: str, mark: str) -> None:
         """Add what somebody says, once for its mark."""
         async with self._turn:
-            if _marker(mark) in self._tail():
+            if marker(mark).encode("utf-8", "replace") in self._tail():
                 return
             await self._notify(sender, text, mark)
             when = self._world.clock.now().strftime("%Y-%m-%d %H:%M")
-            head = f"{HEAD.decode()}{when} · {sender} {_marker(mark).decode()}"
-            entry = f"{head}\n\n{text.strip()}\n".encode("utf-8", "replace")
+            entry = write_entry(when, sender, mark, text).encode("utf-8", "replace")
             await self._world.append(self._home.outbox, entry, flush=True)
             await self._cap()
 
@@ -65,7 +63,7 @@ class Outbox:
         if entry is None or entry.size <= OUTBOX_MOST:
             return
         data = reader.read(path, limit=entry.size + OUTBOX_MOST)
-        at = data.find(HEAD, len(data) - OUTBOX_KEPT)
+        at = first_head(data, max(0, len(data) - OUTBOX_KEPT))
         if at <= 0:
             return
         month = self._world.today()[:7]
@@ -81,7 +79,3 @@ class Outbox:
             return b""
         start = max(0, entry.size - OUTBOX_KEPT)
         return self._world.reader.part(path, offset=start, limit=OUTBOX_KEPT)
-
-
-def _marker(mark: str) -> bytes:
-    return f"<!-- {mark} -->".encode("utf-8", "replace")
