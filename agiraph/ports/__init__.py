@@ -1,0 +1,45 @@
+"""The seams between the runtime and the world; each says what it may not do."""
+
+from __future__ import annotations
+
+from agiraph.ports.clock import Alarm, Clock
+from agiraph.ports.model import ModelFacts, Models, Provider
+from agiraph.ports.news import Messenger, Watch
+from agiraph.ports.shell import Command, Finished, Shell
+from agiraph.ports.tool import Intent, Seat, Tool
+from agiraph.ports.tree import (
+    Disk,
+    Entry,
+    EntryKind,
+    Pen,
+    Reader,
+    Seen,
+    Shelf,
+    Sight,
+    Whereabouts,
+)
+
+__all__ = [
+    "Alarm",
+    "Clock",
+    "Command",
+    "Disk",
+    "Entry",
+    "EntryKind",
+    "Finished",
+    "Intent",
+    "Messenger",
+    "ModelFacts",
+    "Models",
+    "Pen",
+    "Provider",
+    "Reader",
+    "Seat",
+    "Seen",
+    "Shelf",
+    "Shell",
+    "Sight",
+    "Tool",
+    "Watch",
+    "Whereabouts",
+]
