@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import asynccontextmanager
 from datetime import datetime
 from typing import TYPE_CHECKING
 
@@ -10,17 +9,11 @@ from agiraph import prompts
 from agiraph.core import board, moves
 from agiraph.core import turn as rules
 from agiraph.core.brief import mail_text, notice, same_prefix
-from agiraph.core.limits import GATHER_SECONDS
 from agiraph.core.owed import owes_reply
 from agiraph.model.agent import Mode
-from agiraph.model.conversation import (
-    Kind,
-    ToolLine,
-    UserLine,
-)
-from agiraph.model.event import EventType
+from agiraph.model.conversation import Kind, ToolLine, UserLine
 from agiraph.model.message import Question, QuestionKind
-from agiraph.model.names import COORDINATOR, HUMAN
+from agiraph.model.names import COORDINATOR
 from agiraph.model.run import RunState
 from agiraph.ports import Seat
 from agiraph.runtime import chains, questions, runs
@@ -33,13 +26,15 @@ from agiraph.runtime.material import Material
 from agiraph.runtime.news import goal_id
 from agiraph.runtime.prefixes import for_coordinator
 from agiraph.runtime.role import Notes
+from agiraph.runtime.stay import Stay
 
 OPENS_A_RUN = frozenset(
     {"create_work_node", "spawn_worker", "write_file", "edit_file", "bash"}
 )
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable, Mapping
+    from collections.abc import Mapping
+    from contextlib import AbstractAsyncContextManager
     from pathlib import PurePosixPath
 
     from agiraph.core.compaction import Shares
@@ -67,8 +62,7 @@ class Coordinator:
         self._news = news
         self._material = Material(desk.world.reader, desk.home)
         self._asker = Asker(desk, talk, self)
-        self._entered = False
-        self._in_run = False
+        self._stay = Stay(desk, talk)
         self.tools: Mapping[str, Tool] = {}
 
     async def run(self) -> None:
@@ -89,15 +83,15 @@ class Coordinator:
                 elif self._over and not self.called():
                     return
         finally:
-            self._leave()
+            self._stay.leave()
 
     async def before(self, tool: str) -> None:
         """The first node, command or file after a run's end opens a run."""
         desk = self._desk
         if tool in OPENS_A_RUN and not desk.run_open and desk.goal is not None:
             await runs.open_run(desk)
-            self._leave()  # to chat takes no place among the runs; to work does
-            await self._enter()
+            self._stay.leave()  # to chat takes no place among the runs; to work does
+            await self._stay.enter()
 
     # --- cycles, and what it cannot get past
 
@@ -117,7 +111,7 @@ class Coordinator:
         desk = self._desk
         if desk.next_cycle is None:
             return
-        await self._sleep(self.called, deadline=desk.next_cycle)
+        await self._stay.sleep(self.called, deadline=desk.next_cycle)
         desk.next_cycle = None
         if desk.settings.mode is Mode.INFINITE:
             await runs.next_run(desk)
@@ -143,7 +137,7 @@ class Coordinator:
                 text=f"I am stuck ({why}). What should I do?",
             ),
         )
-        await self._sleep(self.called)
+        await self._stay.sleep(self.called)
         stuck = [prompts.words("stuck")] if end.why is rules.Why.STUCK else []
         words = notice(*stuck, f"[the person was asked: {why}]")
         line = UserLine(desk.world.stamp(), words, Kind.NOTICE, "agiraph")
@@ -179,77 +173,16 @@ class Coordinator:
 
     async def ready(self) -> None:
         """Wait while paused or held, and for a place among the runs at work."""
-        desk = self._desk
-        while desk.is_paused or desk.hold:
-            if desk.is_paused:
-                async with self._parked():
-                    await desk.bell.until(lambda: not desk.is_paused)
-            elif hold := desk.hold:
-                async with self.held(hold):
-                    await desk.until_free(hold)
-        await self._enter()
+        await self._stay.ready()
 
-    async def _enter(self) -> None:
-        """Have a place among the runs; to answer a person, none is waited for."""
-        desk = self._desk
-        if self._in_run or (self._entered and not desk.run_open):
-            return
-        if desk.run_open:
-            desk.active.discard(COORDINATOR)
-            runs_now = desk.world.runs
-            self._in_run = await runs_now.enter(desk.agent, unless=self._is_asked)
-        self._entered = True
-        desk.active.add(COORDINATOR)
-
-    def _is_asked(self) -> bool:
-        mail = self._desk.mail.waiting(COORDINATOR, self._talk.delivered)
-        return any(message.sender == HUMAN for message in mail)
-
-    def _leave(self) -> None:
-        if not self._entered:
-            return
-        self._entered = False
-        if self._in_run:
-            self._in_run = False
-            self._desk.world.runs.leave(self._desk.agent)
-        self._desk.active.discard(COORDINATOR)
-        self._desk.rested()
-        self._desk.bell.ring()
-
-    @asynccontextmanager
-    async def _parked(self) -> AsyncIterator[None]:
-        self._leave()
-        yield
-        await self._enter()
-
-    async def _sleep(
-        self, over: Callable[[], bool], *, deadline: float | None = None
-    ) -> None:
-        """Parked until something holds; what comes with it is waited for, too."""
-        desk = self._desk
-        async with self._parked():
-            if await desk.bell.until(over, deadline=deadline):
-                await desk.world.clock.sleep(GATHER_SECONDS)
-
-    @asynccontextmanager
-    async def held(self, words: str) -> AsyncIterator[None]:
+    def held(self, words: str) -> AbstractAsyncContextManager[None]:
         """Held: shown in the status until the context ends."""
-        desk = self._desk
-        desk.held[COORDINATOR] = words
-        await desk.records.event(EventType.AGENT_HELD, self.where(), words=words)
-        try:
-            async with self._parked():
-                yield
-        finally:
-            desk.held.pop(COORDINATOR, None)
-        await desk.records.event(EventType.AGENT_RESUMED, self.where())
+        return self._stay.held(words)
 
-    @asynccontextmanager
-    async def parked(self, state: NodeState, words: str) -> AsyncIterator[None]:
+    def parked(self, state: NodeState, words: str) -> AbstractAsyncContextManager[None]:
         """Parked inside a tool, such as `wait`."""
         _ = state, words
-        async with self._parked():
-            yield
+        return self._stay.away()
 
     # --- what it is told
 
@@ -350,7 +283,7 @@ class Coordinator:
             return None
         if not self.may_park():
             return rules.Idle()
-        await self._sleep(lambda: self.called() or not self.may_park())
+        await self._stay.sleep(lambda: self.called() or not self.may_park())
         return rules.Woken() if self.called() else rules.Idle()
 
     @property
