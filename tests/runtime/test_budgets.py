@@ -41,7 +41,7 @@ async def test_at_the_cap_the_person_is_asked_and_told_what_it_went_on(
     async with inside(tmp_path) as a:
         dear(a)
         a.model.says(COORDINATOR, *WORK)
-        await a.begin(budget={"usd": 3 * PAID})
+        await a.begin(budget={"usd": 8 * PAID})
         await a.until(lambda: a.desk.held)
         await a.until(lambda: questions(a))
 
