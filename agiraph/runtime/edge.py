@@ -18,9 +18,8 @@ from agiraph.model.node import NodeState
 from agiraph.runtime import nodes
 
 if TYPE_CHECKING:
-    from collections.abc import Coroutine
-
     from agiraph.runtime.agent import Agent
+    from agiraph.runtime.jobs import Work
 
 REFUSED = 3.0  # seconds until a loop that could not read tries once more
 HOME_AWAY = 2.0  # seconds until a loop whose home is gone tries once more
@@ -34,10 +33,10 @@ class Edge:
         self._desk = agent.desk
         self._quarantine = agent.quarantine
 
-    async def guard(self, name: str, work: Coroutine[None, None, None]) -> None:
+    async def guard(self, name: str, work: Work) -> None:
         """The one place where a surprise ends: recorded, at this agent alone."""
         try:
-            await work
+            await work()
         except Damaged as fault:
             await self._quarantine.damaged(fault)
         except StepCrashed as fault:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING
 
 from agiraph import prompts
@@ -22,6 +23,9 @@ if TYPE_CHECKING:
     from pathlib import PurePosixPath
 
     from agiraph.runtime.desk import Desk
+
+    # Made where it is awaited, so that what never begins leaves nothing behind.
+    Work = Callable[[], Coroutine[None, None, None]]
 
 JOB, REPORT, TOLD = "job: ", "job report: ", "job told"
 HASTE = 10.0  # where a message waits, a command has this part of its time in front
@@ -55,7 +59,7 @@ class Jobs:
         self._desk = desk
         self._running: dict[str, Job] = {}
         self._reports: dict[str, str] = {}
-        self.begin: Callable[[str, Coroutine[None, None, None]], asyncio.Task[None]]
+        self.begin: Callable[[str, Work], asyncio.Task[None]]
 
     @property
     def any(self) -> bool:
@@ -113,7 +117,7 @@ class Jobs:
                 f"{JOBS_AT_ONCE} commands go on in the background already; wait until "
                 "one has ended"
             )
-        job.task = self.begin(f"command {job.step}", self._do(job, work))
+        job.task = self.begin(f"command {job.step}", partial(self._do, job, work))
         try:
             await self._in_front(job, job.task)
         except asyncio.CancelledError:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from agiraph.core import board, moves
@@ -30,12 +31,13 @@ from agiraph.runtime.toolbox import toolbox
 from agiraph.runtime.worker import Worker
 
 if TYPE_CHECKING:
-    from collections.abc import Coroutine, Mapping
+    from collections.abc import Mapping
 
     from agiraph.model.node import Node
     from agiraph.ports import Tool
     from agiraph.runtime.agent import Agent
     from agiraph.runtime.desk import Desk, Staff
+    from agiraph.runtime.jobs import Work
 
 
 NO_COMMAND_LINE_AGENTS = "command-line agents cannot work yet; take a harnessed worker"
@@ -78,17 +80,15 @@ class Supervisor:
             self._desk.jobs.begin = lambda name, work: group.create_task(
                 self._edge.guard(name, work), name=name
             )
-            await self._edge.guard(ROUNDS, self._rounds(group))
+            await self._edge.guard(ROUNDS, partial(self._rounds, group))
             self._desk.jobs.cut_off()
         await self._page.write()
 
     async def _rounds(self, group: asyncio.TaskGroup) -> None:
         desk = self._desk
         await self._clear_up()
-        serving = desk.servers.run()
-        guarded = self._edge.guard("tool servers", serving)
-        servers = group.create_task(guarded, name="tool servers")
-        servers.add_done_callback(lambda _: serving.close())
+        serving = self._edge.guard("tool servers", desk.servers.run)
+        servers = group.create_task(serving, name="tool servers")
         try:
             rung = desk.bell.count
             while await self._dispatch(group):
@@ -140,7 +140,7 @@ class Supervisor:
             await self._workers(group)
             errands = self._agent.triggers.errands()
             for name in errands.keys() - self._tasks.keys():
-                self._start(group, name, errands[name]())
+                self._start(group, name, errands[name])
         await self._end_without_coordinator()
         await desk.write_board()
         return bool(self._tasks) or self.wants()
@@ -164,11 +164,8 @@ class Supervisor:
                 if self._begun_after.get(name) != run.name:
                     _cancel(task)
 
-    def _start(
-        self, group: asyncio.TaskGroup, name: str, work: Coroutine[None, None, None]
-    ) -> None:
+    def _start(self, group: asyncio.TaskGroup, name: str, work: Work) -> None:
         task = group.create_task(self._edge.guard(name, work), name=name)
-        task.add_done_callback(lambda _: work.close())  # it may not have begun
         task.add_done_callback(lambda _: self._desk.bell.ring())
         self._tasks[name] = task
         run = self._desk.run
@@ -195,7 +192,7 @@ class Supervisor:
             desk.cut_off = False
             loop = Coordinator(desk, self._talk, self._news)
             loop.tools = toolbox(desk, self._talk, loop, self._edges)
-            self._start(group, COORDINATOR, loop.run())
+            self._start(group, COORDINATOR, loop.run)
 
     def _goes_on_without(self) -> bool:
         """Whether a run that people reopened needs no word of the coordinator."""
@@ -247,7 +244,8 @@ class Supervisor:
                 continue
             worker = self._seated(staff, node.id)
             staff.node = node.id
-            self._start(group, f"node:{node.id}", self._settled(worker, staff, node.id))
+            settling = partial(self._settled, worker, staff, node.id)
+            self._start(group, f"node:{node.id}", settling)
 
     async def _settled(self, worker: Worker, staff: Staff, node: str) -> None:
         """The end of an assignment that a restart cut off behind its node's end."""
@@ -293,7 +291,7 @@ class Supervisor:
         worker.shift.placed = placed
         await desk.set_staff(staff, WorkerState.BUSY, node)
         await desk.records.event(EventType.WORKER_BUSY, desk.where(node, staff.name))
-        self._start(group, f"node:{node}", self._work(worker, staff, node))
+        self._start(group, f"node:{node}", partial(self._work, worker, staff, node))
 
     def _seated(self, staff: Staff, node: str) -> Worker:
         """A worker with its conversation and its tools."""

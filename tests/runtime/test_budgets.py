@@ -13,7 +13,7 @@ from tests.support.inside import Inside, call, calls, inside, node, publish, say
 if TYPE_CHECKING:
     from pathlib import Path
 
-DEAR = Price(input=10.0, output=100.0, cache_read=1.0, cache_write=12.5)
+DEAR = Price(input=1.0, output=100.0, cache_read=0.1, cache_write=1.25)
 A_CALL = Usage(input=1_500, output=500)
 PAID = DEAR.cost(A_CALL)
 WORK = [call("write_file", path=f"scratch/{n}.md", content="x") for n in range(9)]

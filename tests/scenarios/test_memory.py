@@ -96,7 +96,7 @@ def test_the_second_run_uses_what_the_first_learned(tmp_path: Path) -> None:
         assert web.visits == ["/asyncio"]
 
         daemon.write("coder/GOAL.md", GOAL.format(BUILD))
-        daemon.until(lambda: len(daemon.names("coder/runs/*")) == 2, "a second run")
+        daemon.until_there("coder/runs/*-02/_output.md")
         daemon.until_state("coder", "completed")
         check(daemon, "coder", server)
 

@@ -18,6 +18,7 @@ import pytest
 from agiraph.errors import (
     AgiraphError,
     DiskFault,
+    DiskRefused,
     Full,
     NotPlain,
     NotThere,
@@ -469,7 +470,7 @@ async def test_a_write_that_finds_no_descriptor_is_refused_by_the_disk(
         raise OSError(errno.EMFILE, os.strerror(errno.EMFILE))
 
     monkeypatch.setattr(os, "open", refuse)
-    with pytest.raises(DiskFault):
+    with pytest.raises(DiskRefused):
         await pen.write(STATUS, b"words")
 
 
