@@ -28,6 +28,7 @@ from agiraph.runtime.world import World
 from agiraph.tools.execution import LocalShell
 from agiraph.tools.kit import shell_tools, tree_tools, web_tools
 from agiraph.tools.processes import hide_environment
+from agiraph.tree.attic import DiskAttic
 from agiraph.tree.beneath import Beneath
 from agiraph.tree.lease import ignore_lease_signals
 from agiraph.tree.lock import TreeLock
@@ -168,6 +169,7 @@ class Daemon:
             root=self._root,
             stands=self._stands,
             tool_servers=SdkHost(self._root, environment, version=__version__),
+            attic=DiskAttic(Beneath(self._root)),
             suspects=self._starts.held,
             released=self._starts.released,
         )

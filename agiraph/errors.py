@@ -85,6 +85,10 @@ class Occupied(AgiraphError):
     """Something is already where a file or folder should go; it was left alone."""
 
 
+class Changing(AgiraphError):
+    """Something changed while it was read, or was broken off; another time."""
+
+
 class TooLarge(AgiraphError):
     """A file is larger than its limit."""
 

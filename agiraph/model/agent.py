@@ -180,6 +180,13 @@ class SearchSettings:
 
 
 @dataclass(frozen=True, slots=True)
+class Keep:
+    """For how many seconds a run stays a folder after its end."""
+
+    runs: float = 90 * 86400.0
+
+
+@dataclass(frozen=True, slots=True)
 class TreeSettings:
     """A good agiraph.yaml, or the defaults where there is none.
 
@@ -201,7 +208,7 @@ class TreeSettings:
     prices: tuple[tuple[str, Price], ...] = ()
     search: SearchSettings = SearchSettings()
     notify: tuple[Channel, ...] = ()
-    keep: JsonObject = field(default_factory=dict)
+    keep: Keep = Keep()
 
 
 @dataclass(frozen=True, slots=True)

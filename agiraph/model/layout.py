@@ -307,6 +307,14 @@ class Home:
     def runs(self) -> PurePosixPath:
         return self.path / "runs"
 
+    @property
+    def archive(self) -> PurePosixPath:
+        return self.path / "_archive"
+
+    def kept_worker(self, worker: str) -> WorkerFolder:
+        """What stays at hand of a worker whose run was put away."""
+        return WorkerFolder(self.archive / "workers" / worker)
+
     def run(self, run: str) -> RunFolder:
         return RunFolder(self.runs / run)
 

@@ -8,10 +8,12 @@ from agiraph.ports.news import Messenger, Watch
 from agiraph.ports.shell import Command, Finished, Shell
 from agiraph.ports.tool import Intent, Seat, Tool
 from agiraph.ports.tree import (
+    Attic,
     Disk,
     Entry,
     EntryKind,
     Pen,
+    PutAway,
     Reader,
     Seen,
     Shelf,
@@ -21,6 +23,7 @@ from agiraph.ports.tree import (
 
 __all__ = [
     "Alarm",
+    "Attic",
     "Clock",
     "Command",
     "Disk",
@@ -33,6 +36,7 @@ __all__ = [
     "Models",
     "Pen",
     "Provider",
+    "PutAway",
     "Reader",
     "Seat",
     "Seen",

@@ -211,6 +211,36 @@ class Whereabouts(Protocol):
         """What stands at the home that an owner file of an agent here names."""
 
 
+@dataclass(frozen=True, slots=True)
+class PutAway:
+    """A folder that was put away: its archive, and the bytes before and after."""
+
+    archive: PurePosixPath
+    before: int
+    after: int
+
+
+class Attic(Protocol):
+    """Puts folders away as archives. Never deletes what is not in one; blocks."""
+
+    def put_away(self, folder: PurePosixPath, into: PurePosixPath) -> PutAway:
+        """Make an archive of a folder in another, and take the folder away.
+
+        The folder goes only once an archive that holds exactly the same is on the
+        disk; an archive that is there already is used, or left alone.
+
+        Raises:
+            Changing: it changed meanwhile, or was broken off; it is still there.
+            NotThere, NotPlain, Full, ReadOnly, DiskFault: as they say.
+        """
+
+    def clear(self, folder: PurePosixPath) -> None:
+        """Take away a folder that was put away; raises as `put_away` does."""
+
+    def stop(self) -> None:
+        """Break off what is under way."""
+
+
 class Disk(Protocol):
     """Knows how much room there is. May not write."""
 

@@ -130,6 +130,11 @@ class Agent:
             and self._unpaused_at is None
         )
 
+    @property
+    def is_ours(self) -> bool:
+        """Whether it is known, and no other daemon's or gone."""
+        return self._recalled and not (self.desk.elsewhere or self.gone)
+
     async def _ready(self, folder: Folder) -> bool:
         """Whether what was done before is known, as far as it can be read."""
         if not await self.quarantine.look(folder):

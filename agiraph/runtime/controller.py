@@ -20,6 +20,7 @@ from agiraph.runtime.alarms import Alarms
 from agiraph.runtime.arrival import seconds_left
 from agiraph.runtime.presence import RootPresence
 from agiraph.runtime.rest import STAMPS_TELL, Resting
+from agiraph.runtime.retention import Retention
 from agiraph.runtime.rooterrors import RootErrors
 from agiraph.runtime.seat import LONGEST_SPACING, SPACING, Seat, folders_of
 from agiraph.runtime.supervisor import Supervisor
@@ -49,6 +50,7 @@ class Controller:
         self._first = True
         self._unseen: set[str] = set()
         self._resting = Resting(world, house, self._seats)
+        self._retention = Retention(world, self._seats)
         self._eyes = asyncio.Semaphore(AT_ONCE)
         self._ending: set[str] = set()
         self._presence = RootPresence(world)
@@ -67,6 +69,7 @@ class Controller:
                 self._group.create_task(self._pace(), name="pace")
                 self._group.create_task(self._rescan(), name="rescan")
                 self._group.create_task(self._resting.keep(), name="rest is kept")
+                self._group.create_task(self._retention.keep(), name="retention")
                 self._group.create_task(self._mind_the_disk(), name="disk")
                 self._group.create_task(self._world.notices.run(), name="notices")
                 self._group.create_task(_until(stop), name="until the end")

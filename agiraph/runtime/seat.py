@@ -61,6 +61,11 @@ class Seat:
     watched: tuple[PurePosixPath, ...] = ()
     rest: Rest | None = None
 
+    @property
+    def is_ours(self) -> bool:
+        """Whether this daemon works for it, as far as has been seen."""
+        return self.rest is not None or self.agent.is_ours
+
 
 @dataclass(slots=True)
 class House:

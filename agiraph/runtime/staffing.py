@@ -72,7 +72,7 @@ async def take_on(desk: Desk, identity: Identity, text: str) -> Staff:
 
 
 def _earlier(desk: Desk, name: str) -> WorkerFolder | None:
-    """The folder of that worker in the newest earlier run that has it."""
+    """The folder of that worker in the newest earlier run; of those put away, too."""
     reader = desk.world.reader
     try:
         runs = sorted((e.name for e in reader.entries(desk.home.runs)), reverse=True)
@@ -88,7 +88,8 @@ def _earlier(desk: Desk, name: str) -> WorkerFolder | None:
         for entry in found:
             if folded(entry.name) == folded(name):
                 return desk.home.run(run).worker(entry.name)
-    return None
+    kept = desk.home.kept_worker(folded(name))
+    return kept if reader.entry(kept.path) is not None else None
 
 
 def _brought(material: Material, earlier: WorkerFolder, identity: Identity) -> Identity:

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from agiraph.model.notice import Notice
     from agiraph.model.owner import Owner
     from agiraph.ports import (
+        Attic,
         Clock,
         Disk,
         Models,
@@ -83,6 +84,7 @@ class World:
         crowded: why the disk takes no new work; empty when there is room.
         suspects: agents that were at work each time the daemon died lately.
         tool_servers: starts the servers that `.mcp.json` names; None where nobody does.
+        attic: where old runs are put away; None where nobody does.
         released: is told which of them a person lets try again.
         bells: of the agents; whoever waits there hears of what holds for all.
         runs: places for the runs at work at once.
@@ -121,6 +123,7 @@ class World:
     crowded: str = ""
     suspects: frozenset[str] = frozenset()
     tool_servers: Host | None = None
+    attic: Attic | None = None
     released: Callable[[str], None] = _nothing
     told_over: dict[str, Budget] = field(default_factory=dict)
     setbacks: Setbacks = field(default_factory=Setbacks)

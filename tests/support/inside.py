@@ -41,6 +41,7 @@ from agiraph.runtime.supervisor import Supervisor
 from agiraph.runtime.world import World
 from agiraph.tools.execution import LocalShell
 from agiraph.tools.kit import shell_tools, tree_tools
+from agiraph.tree.attic import DiskAttic
 from agiraph.tree.beneath import Beneath
 from agiraph.tree.pen import DiskPen
 from agiraph.tree.reader import DiskReader
@@ -229,6 +230,7 @@ class Inside:
             root=root,
             stands=lambda _, state: self.states.append(state),
             tool_servers=self.host,
+            attic=DiskAttic(Beneath(root)),
         )
         self.agent = Agent(world, Home(AGENT), lambda: {"SOUL.md": b"I am calm.\n"})
         seen = self.agent.desk.seen

@@ -14,12 +14,11 @@ from agiraph.core.codec.notify import channel
 from agiraph.core.codec.page import plain_lines, read_section
 from agiraph.core.codec.report import Findings, Good, Rejected
 from agiraph.core.codec.web import search_settings
-from agiraph.model.agent import Budget, ProviderSettings, Settings, TreeSettings
+from agiraph.model.agent import Budget, Keep, ProviderSettings, Settings, TreeSettings
 from agiraph.model.usage import Price
 
 if TYPE_CHECKING:
     from agiraph.core.codec.fields import Place
-    from agiraph.model.json import JsonObject
 
 _ZONE = re.compile(r"[A-Za-z0-9_+-]{1,40}(/[A-Za-z0-9_+-]{1,40}){0,3}")
 _KINDS = ("openai", "anthropic", "gemini")
@@ -118,8 +117,8 @@ def _price(place: Place) -> Price:
     return price
 
 
-def _keep(place: Place) -> JsonObject:
+def _keep(place: Place) -> Keep:
     keys = Section.at(place)
-    keys.get("runs", kinds.long_duration, 0.0)
+    keep = Keep(runs=keys.get("runs", kinds.long_duration, Keep().runs))
     keys.close()
-    return kinds.json_object(place)
+    return keep
