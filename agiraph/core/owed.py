@@ -22,7 +22,7 @@ def unanswered(
 
     Args:
         lines: of the session, without those of the compaction.
-        by_a_person: whether an id is that of a person's message.
+        by_a_person: whether an id is that of a person's message or answer.
     """
     owed: list[UserLine] = []
     answered = False
@@ -35,7 +35,7 @@ def unanswered(
             if any(map(by_a_person, line.ids)):
                 mail = UserLine(line.ts, line.content, Kind.MAIL, HUMAN, line.ids)
                 owed.append(mail)
-        elif line.kind in _TOLD and (not answered or line.sender == HUMAN):
+        elif line.kind in _TOLD and (not answered or _is_owed(line, by_a_person)):
             owed.append(line)
     return tuple(reversed(owed))
 
@@ -45,10 +45,17 @@ def owes_reply(lines: Sequence[Spoken], by_a_person: Callable[[str], bool]) -> b
 
     Args:
         lines: of the session.
-        by_a_person: whether an id is that of a person's message.
+        by_a_person: whether an id is that of a person's message or answer.
     """
     last = lines[-1] if lines else None
     if not isinstance(last, AssistantLine) or last.tool_calls:
         return False
     owed = unanswered(lines[:-1], by_a_person)
-    return bool(last.content.strip()) and any(line.sender == HUMAN for line in owed)
+    return bool(last.content.strip()) and any(
+        _is_owed(line, by_a_person) for line in owed
+    )
+
+
+def _is_owed(line: UserLine, by_a_person: Callable[[str], bool]) -> bool:
+    """Whether it holds what a person wrote; an answer comes in a notice."""
+    return line.sender == HUMAN or any(map(by_a_person, line.ids))

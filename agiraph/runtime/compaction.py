@@ -41,7 +41,7 @@ from agiraph.model.conversation import Kind, UserLine
 from agiraph.model.event import EventType
 from agiraph.model.names import HUMAN
 from agiraph.runtime.conversation import as_line
-from agiraph.runtime.mail import from_a_person
+from agiraph.runtime.questions import from_a_person
 from agiraph.runtime.window import window_of
 
 if TYPE_CHECKING:

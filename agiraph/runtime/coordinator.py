@@ -21,10 +21,10 @@ from agiraph.runtime.asker import Asker, Spender
 from agiraph.runtime.bearings import brief_of_run, of_coordinator
 from agiraph.runtime.compaction import NOTE_TOOLS
 from agiraph.runtime.loop import Loop
-from agiraph.runtime.mail import from_a_person
 from agiraph.runtime.material import Material
 from agiraph.runtime.news import goal_id
 from agiraph.runtime.prefixes import for_coordinator
+from agiraph.runtime.questions import from_a_person
 from agiraph.runtime.role import Notes
 from agiraph.runtime.stay import Stay
 
@@ -312,7 +312,7 @@ class Coordinator:
         return moves.any_moves(desk.nodes, desk.hands())
 
     async def _reply(self) -> None:
-        """Hand the last text to the person, if a person has written before it."""
+        """Hand the last text to the person, if a person has written or answered."""
         talk, desk = self._talk, self._desk
         if owes_reply(talk.lines, from_a_person):
             mark = f"reply:{talk.session}.{talk.turn}"

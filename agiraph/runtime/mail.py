@@ -315,7 +315,8 @@ class Mailroom:
 
 def from_a_person(ident: str) -> bool:
     """Whether an id is that of a message that came by an inbox."""
-    return "#" in ident
+    source, _, number = ident.rpartition("#")
+    return bool(source) and number.isdigit()
 
 
 def _addressees(message: Message) -> tuple[str, ...]:

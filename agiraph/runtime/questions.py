@@ -20,6 +20,7 @@ from agiraph.model.event import EventType
 from agiraph.model.message import Question, QuestionKind
 from agiraph.model.names import AGIRAPH, COORDINATOR
 from agiraph.model.notice import Notice, NoticeKind
+from agiraph.runtime import mail
 from agiraph.runtime.folder import number_of
 
 if TYPE_CHECKING:
@@ -34,6 +35,7 @@ ANSWERED = "answered: "
 ASKED = "asked: "
 REMINDED = "reminded: "
 TOLD = "told"
+_ANSWER = "answer:"
 OUTBOX_SHOWN = 4000
 REFUSED = "Do not look for a way round; go on without it, or ask what they want."
 
@@ -190,7 +192,12 @@ def untold(desk: Desk, who: str) -> list[Question]:
 
 def answer_id(question: Question) -> str:
     """The id under which an answer is told."""
-    return f"answer:{question.id}"
+    return f"{_ANSWER}{question.id}"
+
+
+def from_a_person(ident: str) -> bool:
+    """Whether an id is that of something a person wrote: a message, an answer."""
+    return ident.startswith(_ANSWER) or mail.from_a_person(ident)
 
 
 def answer_words(question: Question) -> str:

@@ -189,6 +189,19 @@ def test_a_person_is_owed_an_answer_until_a_text_without_a_call() -> None:
     assert not owes_reply([BRIEF, asked, said(1, "Here."), said(2, "Bye.")], is_mail)
 
 
+def test_an_answer_to_a_question_is_something_a_person_has_written() -> None:
+    def is_written(ident: str) -> bool:
+        return ident.startswith("answer:")
+
+    answered = told("[answer to q-001] PostgreSQL", "answer:q-001", "end:n")
+    working: list[Spoken] = [
+        BRIEF, answered, said(1, read_file="a"), result(1, "read_file", "A"),
+    ]  # fmt: skip
+    assert unanswered(working, is_written) == (answered,)
+    assert owes_reply([*working, said(2, "PostgreSQL it is.")], is_written)
+    assert not owes_reply([*working, said(2, "It is.")], is_mail)
+
+
 def test_mail_that_a_tool_brought_is_owed_too() -> None:
     mail = result(1, "check_messages", "[message from human] Hi", "_inbox.md#1")
     lines = [BRIEF, said(1, check_messages=""), mail]

@@ -37,6 +37,20 @@ async def test_an_answer_wakes_a_coordinator_that_waits_for_nodes(
         assert "mail came" in a.results("wait")[0]
 
 
+async def test_what_the_coordinator_says_to_an_answer_is_told_to_the_person(
+    tmp_path: Path,
+) -> None:
+    async with inside(tmp_path) as a:
+        a.model.says(COORDINATOR, ask(), say("I wait for that."))
+        await a.begin()
+        await a.asked(COORDINATOR, 2)
+        a.model.says(COORDINATOR, call("check_board"), say("Then that it is."))
+        await answered(a, "PostgreSQL")
+        await a.until(lambda: "Then that it is." in outbox(a))
+
+        assert "I wait for that." not in outbox(a)  # nobody had written
+
+
 async def test_an_answer_that_comes_after_the_run_has_ended_is_told(
     tmp_path: Path,
 ) -> None:
