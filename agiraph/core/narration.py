@@ -40,6 +40,7 @@ _SAID = {
     EventType.MESSAGE_RECEIVED: "message read by {by}",
     EventType.TOOL_CALLED: "{who} calls {tool} {about}",
     EventType.TOOL_RESULT: "{who} has the result of {tool}{failed}",
+    EventType.TOOL_ENDED: "job {job} of {who} ended{failed}: {about}",
     EventType.HUMAN_QUESTION: "{who} asks {id}: {text}",
     EventType.HUMAN_RESPONSE: "{id} is answered: {text}",
     EventType.HUMAN_NUDGE: "a person wrote, urgently",

@@ -42,6 +42,7 @@ class EventType(Enum):
     MESSAGE_RECEIVED = "message.received"
     TOOL_CALLED = "tool.called"
     TOOL_RESULT = "tool.result"
+    TOOL_ENDED = "tool.ended"  # a command that went on behind its result
     HUMAN_QUESTION = "human.question"
     HUMAN_RESPONSE = "human.response"
     HUMAN_NUDGE = "human.nudge"

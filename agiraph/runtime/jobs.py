@@ -15,6 +15,7 @@ from agiraph import prompts
 from agiraph.core.brief import shortened
 from agiraph.core.limits import JOBS_AT_ONCE
 from agiraph.errors import AgiraphError, ToolRefused
+from agiraph.model.event import EventType
 from agiraph.model.names import COORDINATOR
 from agiraph.model.tool import ToolResult
 
@@ -181,6 +182,15 @@ class Jobs:
         self._reports[job.step] = words
         self._running.pop(job.step, None)
         desk.active.discard(f"job {job.number}")
+        await desk.records.event(
+            EventType.TOOL_ENDED,
+            desk.where(),
+            tool="bash",
+            step=job.step,
+            job=job.number,
+            about=job.command,
+            error=not isinstance(told, ToolResult) or told.error,
+        )
 
     # --- their end
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from agiraph.core.narration import QUIET, narrate
+from agiraph.model.event import EventType
 from agiraph.model.names import COORDINATOR
 from tests.support.inside import Inside, call, inside, say
 from tests.support.scripts import until_there
@@ -48,6 +50,19 @@ async def test_a_long_command_goes_on_and_its_end_is_told_with_its_output(
         [kept] = (a.run / "outputs").iterdir()
         assert "begun\nended" in kept.read_text()
         assert f"outputs/{kept.name}" in told
+
+
+async def test_the_end_of_a_job_is_in_the_log(tmp_path: Path) -> None:
+    async with inside(tmp_path) as a:
+        await behind(a)
+        assert a.events("tool.") == ["tool.called", "tool.result"]
+
+        a.write("inputs/go", "")
+        await a.until(lambda: "tool.ended" in a.events("tool."))
+        (ended,) = [event for event in a.said if event.type is EventType.TOOL_ENDED]
+        assert narrate(ended).startswith("job 1 of coordinator ended: echo begun; ")
+        assert ended.type not in QUIET
+        assert ended.data["error"] is False
 
 
 async def test_a_short_command_is_waited_for(tmp_path: Path) -> None:
