@@ -75,6 +75,17 @@ def addressed(desk: Desk, intent: Intent, seat: Seat) -> Intent:
     return {**intent, approval.APPROVAL: {**asked, "number": found, "asked": stamp}}
 
 
+def numbered(asked: JsonObject, number: int, stamp: str) -> JsonObject:
+    """An intent of the daemon's own, with the number of its question."""
+    found: dict[str, Json] = {}
+    for key, value in asked.items():
+        more: dict[str, Json] = {
+            "who": AGIRAPH, "node": None, "run": None, "number": number, "asked": stamp,
+        }  # fmt: skip
+        found[key] = {**value, **more} if isinstance(value, Mapping) else value
+    return found
+
+
 def is_needed(intent: Intent) -> bool:
     """Whether a call has something of which the person may have to be asked."""
     return approval.needed(intent) is not None
@@ -127,7 +138,7 @@ async def settle(
     if number is None or need is None:
         return None
     ident = questions.name_of(number)
-    await questions.ask(desk, _question(intent, need))
+    await questions.ask(desk, question_of(intent, need))
 
     def over() -> bool:
         return number not in desk.questions or is_covered(desk, need) or loop.called()
@@ -169,7 +180,8 @@ _STILL_OPEN = (
 )
 
 
-def _question(intent: Intent, need: approval.Need) -> Question:
+def question_of(intent: Intent, need: approval.Need) -> Question:
+    """The question that an intent asks a person."""
     asked = intent.get(approval.APPROVAL)
     asked = asked if isinstance(asked, Mapping) else {}
     sender, node = str(asked.get("who", "")), asked.get("node")

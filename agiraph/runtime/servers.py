@@ -224,7 +224,7 @@ class Servers:
         if intent is None:
             asked = permitted(Permission.ASK, need)
             number = questions.next_number(desk)
-            intent = _numbered(asked, number, desk.world.stamp())
+            intent = approvals.numbered(asked, number, desk.world.stamp())
             await desk.journal.intend(step, "mcp", intent)
         question = _question(intent, server.settings.name, need)
         ident = question.id
@@ -294,17 +294,6 @@ def _shown(settings: ServerSettings) -> str:
     where = settings.command or settings.url
     what = "start" if settings.command else "connect to"
     return shown(what, where, {name: text for name, text in texts.items() if text})
-
-
-def _numbered(asked: JsonObject, number: int, stamp: str) -> JsonObject:
-    """An intent with the number of its question, as approvals keep it."""
-    found: dict[str, Json] = {}
-    for key, value in asked.items():
-        more: dict[str, Json] = {
-            "who": AGIRAPH, "node": None, "run": None, "number": number, "asked": stamp,
-        }  # fmt: skip
-        found[key] = {**value, **more} if isinstance(value, Mapping) else value
-    return found
 
 
 def _question(intent: JsonObject, name: str, need: Need) -> Question:

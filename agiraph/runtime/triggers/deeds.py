@@ -162,9 +162,9 @@ class Deeds:
 def may_run(desk: Desk) -> str:
     """Why the agent's triggers may run no command; empty where they may."""
     permission = desk.settings.permissions.bash
-    if permission in (Permission.ALLOW, Permission.SANDBOX):
-        return ""
-    return f"permissions: bash: {permission.value} in GOAL.md"
+    if permission is Permission.DENY:
+        return f"permissions: bash: {permission.value} in GOAL.md"
+    return ""
 
 
 def ending(done: Finished) -> str:

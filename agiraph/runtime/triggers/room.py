@@ -17,6 +17,7 @@ from agiraph.runtime.conversation import Conversation
 from agiraph.runtime.triggers import diary
 from agiraph.runtime.triggers.arming import Arming
 from agiraph.runtime.triggers.book import Book
+from agiraph.runtime.triggers.consent import consent, may_now
 from agiraph.runtime.triggers.deeds import SENDER, Deeds
 from agiraph.runtime.triggers.judging import FAILURES, Judging
 from agiraph.runtime.triggers.plan import Plan
@@ -263,7 +264,8 @@ class Triggers:
     # --- what takes longer
 
     def _probing(self) -> list[Trigger]:
-        return [beat for beat in self._sights.owed(self._beats()) if beat.probe]
+        owed = self._sights.owed(self._beats())
+        return [b for b in owed if b.probe and may_now(self._desk, b.probe)]
 
     async def _settle(self) -> None:
         """Keep what beats with a probe see, now that the agent has come to rest."""
@@ -274,11 +276,28 @@ class Triggers:
 
     async def _errand(self, slot: Slot) -> None:
         """A probe and what comes of it, or a command from its start to its end."""
-        if slot.looks:
+        probe = self._probe_of(slot)
+        command = probe or slot.action.command
+        step = f"trigger:{slot.trigger}@{slot.slot}" + (" probe" if probe else "")
+        why = await consent(self._desk, step, command, lambda: self._stands(slot))
+        if why:
+            slot.fires, slot.reason = False, why
+            async with self._at_work:
+                await self._tell([slot])
+        elif slot.looks:
             await self._probe_first(slot)
         else:
             await self._command(slot)
         self._desk.world.look(self._desk.agent)
+
+    def _stands(self, slot: Slot) -> bool:
+        """Whether what a slot is to do is still what its trigger says."""
+        found = [each for each in self._armed() if each.id == slot.trigger]
+        return any(each.action == slot.action for each in found)
+
+    def _probe_of(self, slot: Slot) -> str:
+        found = [each for each in self._armed() if each.id == slot.trigger]
+        return found[0].probe if found and slot.looks else ""
 
     async def _probe_first(self, slot: Slot) -> None:
         if slot.trigger not in {trigger.id for trigger in self._armed()}:
