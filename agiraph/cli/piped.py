@@ -11,6 +11,7 @@ from agiraph.cli.answering import answering
 from agiraph.cli.codes import Code, NoDaemon, Refused
 from agiraph.cli.daemons import daemon_of
 from agiraph.cli.post import post
+from agiraph.cli.readmarks import mark_shown
 from agiraph.cli.shell import quoted
 from agiraph.cli.thread import Outbox
 from agiraph.cli.view import agent as agent_view
@@ -54,6 +55,8 @@ class Exchange:
             NoDaemon: nobody reads it now.
         """
         for said in self._outbox.more():
+            if not said.is_question:
+                mark_shown(self._files, self._agent, [said.id])
             if self._is_answer(said):
                 render.data(render.clean(said.text))
                 return Code.DONE

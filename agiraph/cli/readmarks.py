@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from agiraph.cli.write import put
+from agiraph.errors import AgiraphError
 from agiraph.model.layout import READ, Home
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     from agiraph.cli.read import Files
     from agiraph.core.codec.outbox import Said
 
 _HEAD = (
-    "# Which messages you have read, by agent; `agiraph inbox --read` keeps it. "
-    "Take a line out to have its messages unread again.\n"
+    "# Which messages you have read, by agent; `agiraph inbox --read` and "
+    "`agiraph chat` keep it. Take a line out to have its messages unread again.\n"
 )
 
 
@@ -49,3 +51,12 @@ def mark_read(files: Files, new: Mapping[str, frozenset[str]]) -> None:
         if ids:
             kept[agent] = ids
     put(files.root, READ, _HEAD + emit.settings(dict(kept)))
+
+
+def mark_shown(files: Files, agent: str, ids: Iterable[str]) -> None:
+    """Note what a person was shown; a tree that cannot be written is only looked at."""
+    known = read_marks(files).get(agent, frozenset())
+    new = frozenset(filter(None, ids)) - known
+    if new:
+        with suppress(AgiraphError):
+            mark_read(files, {agent: new})

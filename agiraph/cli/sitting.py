@@ -15,7 +15,8 @@ from agiraph.cli.answering import answering
 from agiraph.cli.codes import Refused
 from agiraph.cli.daemons import daemon_of
 from agiraph.cli.post import post
-from agiraph.cli.thread import YOU, Line, Outbox, so_far
+from agiraph.cli.readmarks import mark_shown
+from agiraph.cli.thread import YOU, Line, Outbox, line_of, so_far
 from agiraph.cli.view import agent as agent_view
 from agiraph.cli.view import open_questions
 from agiraph.model.layout import Home
@@ -50,8 +51,7 @@ class Sitting:
         """Until /quit, Ctrl-D or Ctrl-C."""
         asked = {each.id for each in open_questions(self._files, Home(self._agent))}
         said = [each for each in self._outbox.more() if each.mark not in asked]
-        for line in so_far(self._files, self._agent, said, exchanges=last):
-            self._tell(line)
+        self._tell_all(so_far(self._files, self._agent, said, exchanges=last))
         self._ask_open()
         self._look_at_state()
         render.say("/help explains, /quit leaves.")
@@ -109,8 +109,7 @@ class Sitting:
         said = [each for each in self._outbox.more() if not each.mark.startswith("q-")]
         if said and self._color:
             click.echo("\r\x1b[K", nl=False)
-        for each in said:
-            self._tell(Line(time.time(), each.sender, each.text))
+        self._tell_all([line_of(each, time.time()) for each in said])
         asked = self._ask_open()
         return self._look_at_state() or asked or bool(said)
 
@@ -158,6 +157,11 @@ class Sitting:
         for words in told:
             render.say(f"({words})")
         return bool(told)
+
+    def _tell_all(self, lines: list[Line]) -> None:
+        for line in lines:
+            self._tell(line)
+        mark_shown(self._files, self._agent, (line.id for line in lines))
 
     def _tell(self, line: Line) -> None:
         when = time.strftime("%H:%M", time.localtime(line.at))

@@ -24,11 +24,22 @@ _OUTBOX = 16 * 1024 * 1024
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One thing that was said; at: seconds since 1970."""
+    """One thing that was said.
+
+    Attributes:
+        at: seconds since 1970.
+        id: of a message to the person, as `_read.yaml` has it; else empty.
+    """
 
     at: float
     who: str
     text: str
+    id: str = ""
+
+
+def line_of(said: Said, at: float) -> Line:
+    """An entry of the outbox, said at some moment."""
+    return Line(at, said.sender, said.text, "" if said.is_question else said.id)
 
 
 class Outbox:
@@ -77,7 +88,7 @@ def so_far(files: Files, agent: str, said: list[Said], *, exchanges: int) -> lis
     lines, last = [], 0.0
     for each in said:
         last = max(moments.get(each.mark, _minute(each.when)), last)
-        lines.append(Line(last, each.sender, each.text))
+        lines.append(line_of(each, last))
     written = list(_written(talk))
     whole = sorted([*written, *lines], key=lambda line: line.at)
     starts = [at for at, line in enumerate(whole) if line.who == YOU]

@@ -125,6 +125,7 @@ def test_without_a_daemon_piped_words_are_kept_and_that_is_said(
     [mail] = (root / "news/_inbox").iterdir()
     assert mail.read_text() == "Hello\n"
     assert mail.name in result.stderr
+    assert not (root / "_read.yaml").exists()
     assert result.stdout == ""
 
 
@@ -160,6 +161,8 @@ def test_piped_words_bring_the_answer_alone(tmp_path: Path) -> None:
             return found.returncode, found.stdout, found.stderr
 
         assert piped("How far are you?") == (0, "Half way.\nMore tomorrow.\n", "")
+        reply = read_outbox(daemon.read("news/_outbox.md"))[-1]
+        assert reply.id in daemon.read("_read.yaml")
         code, told, rest = piped("2")
         assert (code, told, rest) == (0, "", "q-001 is answered.\n")
         daemon.until_state("news", "completed")
@@ -169,11 +172,12 @@ def test_piped_words_bring_the_answer_alone(tmp_path: Path) -> None:
 class Terminal:
     """The chat in a terminal of its own."""
 
-    def __init__(self, root: Path) -> None:
+    def __init__(self, root: Path, *more: str) -> None:
         self._ours, theirs = pty.openpty()
         environment = clean_environment(root.parent, {"NO_COLOR": "1"})
         self._process = subprocess.Popen(
-            [sys.executable, "-m", "agiraph", "--agents", str(root), "chat", "news"],
+            [sys.executable, "-m", "agiraph", "--agents", str(root), "chat", "news",
+             *more],
             stdin=theirs, stdout=theirs, stderr=theirs, env=environment,
             cwd=root.parent,
         )  # fmt: skip
@@ -217,6 +221,10 @@ def test_in_a_terminal_answers_come_live_and_questions_are_answered_in_place(
     with (root / "news/_outbox.md").open("a") as file:
         file.write("\n## 2026-11-21 20:16 · news <!-- reply:1.3 -->\n\nBrand new.\n")
     chat.shows("news\r\n  Brand new.")
+    ids = [each.id for each in read_outbox((root / "news/_outbox.md").read_text())]
+    marks = root / "_read.yaml"
+    until(lambda: marks.exists() and ids[-1] in marks.read_text(), "it is read")
+    assert [ident in marks.read_text() for ident in ids] == [False, *[True] * 3]
     chat.type("1: 2026\n")
     inbox = root / "news/_inbox"
     until(lambda: list(inbox.glob("*.md")), "the answer is sent")
@@ -227,6 +235,15 @@ def test_in_a_terminal_answers_come_live_and_questions_are_answered_in_place(
     chat.shows("(q-001 is answered)")
     chat.type("\x04")
     assert chat.ended() == 0
+
+
+def test_what_chat_did_not_show_stays_unread(root: Path) -> None:
+    (root / "news/_outbox.md").write_text(OUTBOX)
+    chat = Terminal(root, "--last", "0")
+    chat.shows("> ")
+    chat.type("/quit\n")
+    assert chat.ended() == 0
+    assert not (root / "_read.yaml").exists()
 
 
 def test_quit_leaves(root: Path) -> None:
