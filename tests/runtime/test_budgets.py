@@ -151,6 +151,10 @@ async def test_a_run_out_of_calls_is_held_and_goes_on_when_the_number_is_raised(
         await a.until(lambda: a.desk.held)
         assert "run_turns" in a.desk.held[COORDINATOR]
         assert a.model.asked(COORDINATOR) == 2
+        await a.until(lambda: "run_turns" in (a.home / "_status.md").read_text("utf-8"))
+        words = "raise it under `limits` in a/GOAL.md to go on"
+        assert words in (a.home / "_status.md").read_text("utf-8")
+        assert not questions(a)  # one line of one file: there is nothing to weigh
 
         a.goal("The goal.", limits={"run_turns": 3})
         await a.look()
