@@ -33,6 +33,8 @@ _MAGIC: Final = (
     (b"\xff\xfe", "text in UTF-16"),
     (b"\xfe\xff", "text in UTF-16"),
 )
+_CONTROLS: Final = bytes(byte for byte in range(32) if byte not in b"\t\n\r\f\x1b\b")
+_HIGH: Final = bytes(range(128, 256))
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +74,7 @@ def binary_kind(sample: bytes) -> str | None:
 
 def _plain(sample: bytes) -> bool:
     """Whether bytes can be shown as text, in UTF-8 or some older encoding."""
-    controls = sum(byte < 32 and byte not in b"\t\n\r\f\x1b\b" for byte in sample)
+    controls = len(sample) - len(sample.translate(None, _CONTROLS))
     if b"\0" in sample:
         return False
     try:
@@ -80,7 +82,7 @@ def _plain(sample: bytes) -> bool:
     except UnicodeDecodeError as fault:
         if fault.end >= len(sample) - 3:  # a character cut by the sample's end
             return controls == 0
-        high = sum(byte >= 128 for byte in sample)
+        high = len(sample) - len(sample.translate(None, _HIGH))
         return controls == 0 and high * 3 < len(sample)
     return controls * 20 <= len(sample)
 
@@ -158,13 +160,14 @@ def _lines(chunks: Iterable[bytes]) -> Iterator[tuple[bytes, int]]:
     most = 4 * PAGE
     kept, length = b"", 0
     for chunk in chunks:
-        start = 0
-        while (end := chunk.find(b"\n", start)) >= 0:
-            length += end + 1 - start
-            kept += chunk[start : min(end + 1, start + most - len(kept))]
-            yield kept, length
-            kept, length, start = b"", 0, end + 1
-        length += len(chunk) - start
-        kept += chunk[start : start + most - len(kept)]
+        whole = chunk.split(b"\n")
+        rest = whole.pop()
+        for piece in whole:
+            line = piece + b"\n"
+            yield (kept + line)[:most], length + len(line)
+            if length:
+                kept, length = b"", 0
+        length += len(rest)
+        kept = (kept + rest)[:most]
     if length:
         yield kept, length

@@ -1,7 +1,8 @@
 """The SDKs' clients behind one shape: bytes in, an open response out.
 
 The SDKs give keys, headers, base URLs and errors. Their typed path builds every
-message anew on every call; so bodies go in as bytes and events come out as text.
+message anew on every call; so bodies go in as bytes and events come out as text. Once a
+request of theirs was answered, its address and headers serve the next ones as they are.
 """
 
 from __future__ import annotations
@@ -78,17 +79,51 @@ class StainlessClient:
         make = getattr(sdk, "AsyncOpenAI", None)
         if sdk.__name__ == "anthropic":
             make, more = sdk.AsyncAnthropic, {"open_telemetry": {"traces": False}}
+        self._timeout = self._httpx.Timeout(idle, connect=CONNECT)
+        self._http: Any = sdk.DefaultAsyncHttpxClient(timeout=self._timeout)
         self._client: Any = make(  # type: ignore[misc]  # one of the two is there
             api_key=key,
             base_url=base_url,
             max_retries=0,
-            timeout=self._httpx.Timeout(idle, connect=CONNECT),
+            timeout=self._timeout,
             default_headers=dict(headers),
+            http_client=self._http,
             **more,
         )
+        self._asked: dict[str, tuple[httpx2.URL, httpx2.Headers]] = {}
 
     async def post(self, path: str, body: bytes) -> httpx2.Response | Badly:
         """See `Client`."""
+        if path in self._asked:
+            return await self._post_alike(path, body)
+        got = await self._post_first(path, body)
+        if not isinstance(got, Badly) and not got.history:
+            asked = got.request
+            headers = self._httpx.Headers(_lasting(asked.headers))
+            self._asked[path] = (asked.url, headers)
+        return got
+
+    async def _post_alike(self, path: str, body: bytes) -> httpx2.Response | Badly:
+        """Post to where the SDK posted before, with its headers."""
+        url, headers = self._asked[path]
+        request = self._httpx.Request(
+            "POST",
+            url,
+            headers=headers,
+            content=body,
+            extensions={"timeout": self._timeout.as_dict()},
+        )
+        response: httpx2.Response = await self._http.send(request, stream=True)
+        if response.is_success:
+            return response
+        try:
+            await response.aread()
+        finally:
+            await response.aclose()
+        return Badly(response.status_code, response.text, response.headers)
+
+    async def _post_first(self, path: str, body: bytes) -> httpx2.Response | Badly:
+        """Post by way of the SDK."""
         try:
             response: httpx2.Response = await self._client.post(
                 path,
@@ -106,11 +141,17 @@ class StainlessClient:
     @property
     def unreached(self) -> tuple[type[Exception], ...]:
         """See `Client`."""
-        return (self._sdk.APIConnectionError, self._httpx.TransportError)
+        return (self._sdk.APIConnectionError, self._httpx.RequestError)
 
     async def close(self) -> None:
         """See `Client`."""
         await self._client.close()
+
+
+def _lasting(headers: httpx2.Headers) -> list[tuple[str, str]]:
+    """A request's headers without those that belong to its one body or moment."""
+    once = ("content-length", "transfer-encoding", "cookie", "idempotency-key")
+    return [(name, value) for name, value in headers.items() if name not in once]
 
 
 class GenaiClient:

@@ -78,7 +78,7 @@ class Connection:
         Raises:
             ProviderFault: the service failed, or the answer broke off.
         """
-        client = await self._opened(service)
+        client = self._client or await self._opened(service)
         try:
             async with asyncio.timeout(LONGEST_CALL):
                 response = await client.post(path, body)

@@ -105,6 +105,7 @@ class ModelCatalog:
         self._declared = {setting.name: setting for setting in settings.providers}
         self._prices = dict(settings.prices)
         self._shared = shared or Shared(clock, patience)
+        self._asked: dict[str, Provider] = {}
 
     def with_settings(self, settings: TreeSettings) -> ModelCatalog:
         """The same connections and gates under a changed agiraph.yaml."""
@@ -120,6 +121,7 @@ class ModelCatalog:
         for provider in self._shared.providers.values():
             await provider.close()
         self._shared.providers.clear()
+        self._asked.clear()
         await self._shared.connections.close()
 
     def default(self) -> str:
@@ -136,6 +138,11 @@ class ModelCatalog:
         Raises:
             ProviderFault: the name, key or package is missing; words say what to set.
         """
+        if model not in self._asked:
+            self._asked[model] = self._provider(model)
+        return self._asked[model]
+
+    def _provider(self, model: str) -> Provider:
         name, _, rest = model.partition("/")
         if not rest:
             raise _no_model(model)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from dataclasses import dataclass, field
+from operator import is_
 from typing import TYPE_CHECKING
 
 from agiraph.model.conversation import AssistantLine
@@ -46,10 +47,11 @@ class Transcripts:
         _forget_changed(kept, request.lines)
         start = kept.ends[-1] if kept.ends else 0
         for end, turn in turns(request.lines, start):
+            fragment = self._wire.turn(turn, request.model)
             kept.ends.append(end)
-            kept.fragments.append(self._wire.turn(turn, request.model))
+            kept.fragments.append(fragment)
+            kept.size += len(fragment.data)
         kept.lines = request.lines
-        kept.size = sum(len(fragment.data) for fragment in kept.fragments)
         self._size += kept.size
         self._make_room()
         turned = self._wire.joined(kept.fragments)
@@ -74,13 +76,16 @@ class Transcripts:
 def _forget_changed(kept: _Kept, lines: tuple[Spoken, ...]) -> None:
     """Drop what was rendered from lines that are no longer there, or were added to."""
     same = 0
-    for old, new in zip(kept.lines, lines, strict=False):
-        if old is not new:
-            break
-        same += 1
+    if len(lines) >= len(kept.lines) and all(map(is_, kept.lines, lines)):
+        same = len(kept.lines)  # as always but once in a while
+    else:
+        for old, new in zip(kept.lines, lines, strict=False):
+            if old is not new:
+                break
+            same += 1
     while kept.ends and not _stands(kept.ends[-1], same, lines):
         kept.ends.pop()
-        kept.fragments.pop()
+        kept.size -= len(kept.fragments.pop().data)
 
 
 def _stands(end: int, same: int, lines: tuple[Spoken, ...]) -> bool:

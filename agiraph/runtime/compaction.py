@@ -90,7 +90,7 @@ class Compaction:
     @property
     def is_due(self) -> bool:
         """Whether the conversation is to be put away before the next answer."""
-        return self._role.notes is not None and self._window.is_full(self._talk.size)
+        return self._window.is_full(self._talk.size) and self._role.notes is not None
 
     @property
     def _window(self) -> Window:
@@ -98,7 +98,8 @@ class Compaction:
 
     def refusal(self, tool: str) -> str:
         """Why a tool is not run on this way; empty where it is."""
-        asked, notes = self._talk.asked, self._role.notes
+        asked = self._talk.asked
+        notes = self._role.notes if asked is not None else None
         if asked is None or notes is None:
             return ""
         if asked.what is Wanted.SUMMARY:

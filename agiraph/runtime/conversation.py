@@ -49,6 +49,7 @@ class Conversation:
         self.asked: Asked | None = None  # on the way to a new session
         self._reported = 0
         self._since = 0
+        self._from_people: tuple[str, ...] = ()
         self._past: dict[str, _Past] = {}
 
     def load(self) -> None:
@@ -91,6 +92,7 @@ class Conversation:
             self._open(line, size)
             return
         self.lines.append(line)
+        self._from_people += _from_people(line)
         self.bytes += size
         if isinstance(line, AssistantLine):
             self._answered(line, size)
@@ -123,6 +125,8 @@ class Conversation:
             on = self._past.pop(line.node, on)
         as_it_was = not line.carries and on.prefix and same_prefix(on.prefix, line)
         self.lines = on.lines if as_it_was else [_canonical(old) for old in on.lines]
+        said = (text for old in self.lines for text in _from_people(old))
+        self._from_people = tuple(said)
         self.prefix, self.bytes, self.prefix_bytes = line, size + on.bytes, size
         self._reported, self._since, self.asked = 0, self.bytes, None
 
@@ -161,13 +165,7 @@ class Conversation:
 
     def from_people(self) -> tuple[str, ...]:
         """What people wrote to whoever talks here, as far as the session has it."""
-        return tuple(
-            line.content
-            for line in self.lines
-            if isinstance(line, UserLine)
-            and line.kind in (Kind.MAIL, Kind.OPENING)
-            and line.sender == HUMAN
-        )
+        return self._from_people
 
     async def close_calls(self, words: str) -> None:
         """Give the last answer's open calls these words as their results."""
@@ -300,6 +298,13 @@ def as_line(talk: Conversation, answer: Answer, stamp: str) -> AssistantLine:
 def _encoded(line: Line) -> bytes:
     text = json.dumps(line_to_json(line), ensure_ascii=False, separators=(",", ":"))
     return text.encode("utf-8", "surrogatepass") + b"\n"
+
+
+def _from_people(line: Spoken) -> tuple[str, ...]:
+    """What a line holds of a person's words: the line's text, or nothing."""
+    if not isinstance(line, UserLine) or line.sender != HUMAN:
+        return ()
+    return (line.content,) if line.kind in (Kind.MAIL, Kind.OPENING) else ()
 
 
 def _role_of(text: bytes) -> dict[str, Any]:

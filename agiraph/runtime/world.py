@@ -133,6 +133,7 @@ class World:
     notices: Notices = field(default_factory=NoNotices)
     bells: WeakSet[Bell] = field(default_factory=WeakSet)
     _refused: list[DiskRefused] = field(default_factory=list)
+    _today: tuple[int, str] = (-1, "")
 
     def stamp(self) -> str:
         """Now, as files have it: ISO 8601 with an offset, to the millisecond."""
@@ -144,7 +145,12 @@ class World:
 
     def today(self) -> str:
         """The calendar day in the tree's time zone, `YYYY-MM-DD`."""
-        return self.clock.now().astimezone(self.clock.zone()).strftime("%Y-%m-%d")
+        now = self.clock.now()
+        minute = int(now.timestamp()) // 60  # no zone's day begins within one
+        if self._today[0] != minute:
+            day = now.astimezone(self.clock.zone()).strftime("%Y-%m-%d")
+            self._today = (minute, day)
+        return self._today[1]
 
     def day(self, moment: float) -> str:
         """The calendar day of a moment, given in seconds since 1970."""

@@ -112,8 +112,12 @@ def _alike(reader: Reader, place: Place) -> str:
     return f" {shown}/ holds {', '.join(names[:10])}."
 
 
-def chunks(reader: Reader, place: Place) -> Iterator[bytes]:
-    """A file's bytes in order; raises as `Reader.part` does."""
+def chunks(reader: Reader, place: Place, size: int) -> Iterator[bytes]:
+    """A file's bytes in order; raises as `Reader.part` does.
+
+    Args:
+        size: how long it is; 0 where that is not known.
+    """
     offset = 0
     while True:
         piece = reader.part(place.path, offset=offset, limit=CHUNK, within=place.within)
@@ -121,3 +125,5 @@ def chunks(reader: Reader, place: Place) -> Iterator[bytes]:
             return
         yield piece
         offset += len(piece)
+        if 0 < size <= offset:
+            return

@@ -80,7 +80,7 @@ def shown_page(
         if kind is not None:
             return f"[{place.shown} is no text: {kind}, {entry.size:,} bytes]"
         page = paging.page(
-            chunks(reader, place),
+            chunks(reader, place, entry.size),
             offset=offset,
             limit=limit,
             count_all=entry.size <= _COUNTED,

@@ -6,6 +6,8 @@ import json
 from contextlib import suppress
 from itertools import pairwise
 
+import pytest
+
 from agiraph.core.codec import line_from_json, line_to_json
 from agiraph.errors import ProviderFault
 from agiraph.model.conversation import Stop
@@ -13,6 +15,7 @@ from tests.support.model_server import (
     Asked,
     Block,
     Call,
+    Failure,
     ModelServer,
     Reply,
     Scripted,
@@ -358,3 +361,39 @@ async def test_half_characters_do_not_break_a_request(model, catalog):
             await Talk(models.provider(model), model).ask("a \ud83d b")
     assert server.refusals == []
     assert server.requests[0].last_user == "a ? b"
+
+
+async def test_every_request_has_the_headers_of_the_first(wire, model, catalog):
+    """Whether it went by way of the SDK or straight through its client."""
+    with ModelServer(lambda asked: "One. " * asked.turn) as server:
+        async with catalog(server) as models:
+            talk = Talk(models.provider(model), model)
+            for words in ("a", "b", "c" * 999):
+                await talk.ask(words)
+    assert server.refusals == []
+    first, *others = (dict(asked.headers) for asked in server.requests)
+    assert len({asked.path for asked in server.requests}) == 1
+    assert first.pop("content-length")
+    for headers in others:
+        assert headers.pop("content-length") != "0"
+        assert headers == first
+
+
+async def test_a_refusal_after_an_answer_is_told_like_one_before_it(
+    wire, model, catalog
+):
+    told = []
+    for number in (1, 2):
+        refused = Failure(429, message="slow down", headers={"retry-after": "7"})
+        answers = ["One.", refused][-number:]
+        with ModelServer(lambda asked, said=answers: said[asked.turn - 1]) as server:
+            async with catalog(server) as models:
+                talk = Talk(models.provider(model), model)
+                for _ in answers[1:]:
+                    await talk.ask("a")
+                with pytest.raises(ProviderFault) as caught:
+                    await talk.ask("b")
+        fault = caught.value
+        words = fault.words.replace(server.base_url, "")
+        told.append((fault.kind, words, fault.retry_after))
+    assert told[0] == told[1]
