@@ -49,7 +49,7 @@ class Conversation:
         self.asked: Asked | None = None  # on the way to a new session
         self._reported = 0
         self._since = 0
-        self._from_people: tuple[str, ...] = ()
+        self._from_people: tuple[str, ...] | None = ()
         self._past: dict[str, _Past] = {}
 
     def load(self) -> None:
@@ -92,7 +92,8 @@ class Conversation:
             self._open(line, size)
             return
         self.lines.append(line)
-        self._from_people += _from_people(line)
+        if self._from_people is not None:
+            self._from_people += _from_people(line)
         self.bytes += size
         if isinstance(line, AssistantLine):
             self._answered(line, size)
@@ -125,8 +126,7 @@ class Conversation:
             on = self._past.pop(line.node, on)
         as_it_was = not line.carries and on.prefix and same_prefix(on.prefix, line)
         self.lines = on.lines if as_it_was else [_canonical(old) for old in on.lines]
-        said = (text for old in self.lines for text in _from_people(old))
-        self._from_people = tuple(said)
+        self._from_people = None
         self.prefix, self.bytes, self.prefix_bytes = line, size + on.bytes, size
         self._reported, self._since, self.asked = 0, self.bytes, None
 
@@ -165,6 +165,9 @@ class Conversation:
 
     def from_people(self) -> tuple[str, ...]:
         """What people wrote to whoever talks here, as far as the session has it."""
+        if self._from_people is None:
+            said = (text for line in self.lines for text in _from_people(line))
+            self._from_people = tuple(said)
         return self._from_people
 
     async def close_calls(self, words: str) -> None:

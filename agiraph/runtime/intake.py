@@ -9,6 +9,7 @@ from agiraph.core.codec.report import Good, Problem, Rejected
 from agiraph.model.event import EventType
 from agiraph.model.layout import error_file
 from agiraph.ports import Seen
+from agiraph.runtime.together import together
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -101,11 +102,12 @@ class Intake:
             self.note(path, sight)  # as before the last restart
             return
         copy = desk.home.accepted(path)
-        await desk.world.durably(
+        write = desk.world.durably(
             lambda: desk.world.pen.write(copy, sight.text.encode())
         )
+        # The journal's line is for people to read: it need not come after the copy.
+        await together(write, desk.journal.accept(str(path), sight.sha))
         self.note(path, sight)
-        await desk.journal.accept(str(path), sight.sha)
         await desk.records.event(EventType.FILE_CHANGED, desk.where(), path=str(path))
 
     async def reject(
