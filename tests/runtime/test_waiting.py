@@ -118,10 +118,12 @@ async def test_three_reminders_then_a_question(tmp_path: Path) -> None:
         a.model.says(COORDINATOR, node("n", hold=True), *[say("I rest.")] * 4)
         await a.begin()
         await a.until(lambda: list(a.desk.questions) == [1])
+        file = a.home / "_questions/q-001.md"
+        await a.until(file.exists)
 
         assert a.told().count("Nothing can go on") == 3
         assert "- n: it is on hold" in a.told()
-        question = (a.home / "_questions/q-001.md").read_text()
+        question = file.read_text()
         assert "nothing can go on" in question
         assert "- n: it is on hold" in question
 
