@@ -71,7 +71,8 @@ class Arming:
             self._put(known.value if isinstance(known, Good) else ())
 
     def _put(self, wanted: tuple[Trigger, ...]) -> None:
-        self._stale = self._stale or wanted != self.wanted
+        # In a copy any change arms, one of a remark too.
+        self._stale = self._stale or self.forked or wanted != self.wanted
         self.wanted = wanted
 
     def settle(self) -> bool:
