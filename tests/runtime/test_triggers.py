@@ -39,7 +39,12 @@ def told(a: Inside, trigger: str, *, late: bool = False) -> list[str]:
 
 
 async def finished(a: Inside, *triggers: str, **settings: Any) -> None:
-    """An agent whose first run has ended, and which has triggers."""
+    """An agent whose first run has ended, and which has triggers.
+
+    It is twenty past, so that no full hour comes but by `later`.
+    """
+    past = a.clock.now().timestamp() % 3600
+    a.clock.ahead += (1200 - past) % 3600
     arm(a, *triggers)
     a.model.says(COORDINATOR, DONE)
     await a.begin(**settings)
