@@ -6,8 +6,9 @@ import asyncio
 import json
 from collections import Counter, defaultdict
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from agiraph.core.approval import APPROVAL
 from agiraph.core.keeping import still_matters
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
     from agiraph.model.json import JsonObject
     from agiraph.model.layout import Home
     from agiraph.runtime.world import World
+
+_LET_END: Final = 5.0  # seconds that a replacement under way may take at our end
 
 
 @dataclass(frozen=True, slots=True)
@@ -270,7 +273,13 @@ class Journal:
         self._open.clear()
         if not self._adding:  # else the last one to come out of there does it
             # Shielded: nobody may add to the old file while it is being replaced.
-            await asyncio.shield(self._replace())
+            try:
+                await asyncio.shield(self._replace())
+            except asyncio.CancelledError:
+                with suppress(TimeoutError):  # a disk that refuses is not waited for
+                    async with asyncio.timeout(_LET_END):
+                        await self._open.wait()
+                raise
 
     async def _replace(self) -> None:
         """Put what of the file still matters in its place: the old or the new."""

@@ -106,3 +106,23 @@ async def test_what_could_not_be_read_for_a_moment_is_read_the_next_time(
         monkeypatch.setattr(reader, "read", real)
 
         assert journal.intent("coordinator/1.1.0") == {"run": "r"}
+
+
+async def test_who_is_cancelled_while_it_is_replaced_leaves_no_task(
+    tmp_path: Path,
+) -> None:
+    async with inside(tmp_path) as a:
+        before = asyncio.all_tasks()
+        journal = made(a)
+        writing = asyncio.create_task(journal.intend("coordinator/1.1.0", "bash", {}))
+        await writing
+        journal._most = 0  # noqa: SLF001 - the next line has it replaced
+        writing = asyncio.create_task(journal.intend("coordinator/1.2.0", "bash", {}))
+        while asyncio.all_tasks() <= before | {writing}:
+            await asyncio.sleep(0)
+        writing.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await writing
+
+        assert asyncio.all_tasks() <= before
+        assert made(a).intent("coordinator/1.2.0") == {}
