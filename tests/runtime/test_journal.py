@@ -116,7 +116,7 @@ async def test_who_is_cancelled_while_it_is_replaced_leaves_no_task(
         journal = made(a)
         writing = asyncio.create_task(journal.intend("coordinator/1.1.0", "bash", {}))
         await writing
-        journal._most = 0  # noqa: SLF001 - the next line has it replaced
+        journal._most = 0  # the next line has it replaced
         writing = asyncio.create_task(journal.intend("coordinator/1.2.0", "bash", {}))
         while asyncio.all_tasks() <= before | {writing}:
             await asyncio.sleep(0)
