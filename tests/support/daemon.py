@@ -149,6 +149,10 @@ class Tree:
     def lines(self, pattern: str) -> list[dict[str, Any]]:
         """The objects of a log, one a line; a line that does not parse is an error."""
         text = self.read(pattern)
+        until_whole = time.monotonic() + 2
+        while text and not text.endswith("\n") and time.monotonic() < until_whole:
+            time.sleep(0.01)  # one write(2) is seen page by page while it goes on
+            text = self.read(pattern)
         assert not text or text.endswith("\n"), f"{pattern} ends in half a line"
         return [json.loads(line) for line in text.splitlines()]
 
