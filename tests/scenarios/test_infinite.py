@@ -97,7 +97,7 @@ def test_three_cycles_and_more_over_a_kill_report_each_post_once(
         daemon.until_state(AGENT, "stopped", seconds=30)
         told = posts(daemon.read(f"{AGENT}/_outbox.md"))
         noted = posts(daemon.read(f"{AGENT}/memory/seen.md"))
-        check(daemon, AGENT, server)
+        check(daemon, AGENT, server, restarted=True)
 
     assert len(told) == len(set(told)) >= 6
     assert noted == told

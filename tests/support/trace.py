@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from tests.support.daemon import Tree
     from tests.support.model_server import ModelServer
 
+LOST = 4  # events of tools that a kill in the middle of a turn may cost
 _ENDS = ("completed", "failed", "cancelled", "checkpointed")
 _AT_WORK = ("waiting", "held", *_ENDS)
 # After an event of a node, which may come next; "" is the beginning. Waiting twice is
@@ -64,7 +65,8 @@ def check(
         server: what its models were; not given, usage is not looked at.
         model: whose requests are this agent's; empty is all of the server's.
         unanswered: how many requests had no answer, by the test's own will.
-        restarted: whether the daemon was, so that a call may be told of once more.
+        restarted: whether the daemon was, so that a call may be told of once more, or
+            not at all.
 
     Events: each node's in the one order that makes sense, its last one what its
     status says; calls and results in pairs. Conversations: they parse, each call has
@@ -172,8 +174,12 @@ def check_pairs(events: list[dict[str, Any]], *, restarted: bool = False) -> Non
     for event in events:
         if event["type"] in steps:
             steps[event["type"]].append(event["data"]["step"])
-    if restarted:
-        steps["tool.called"] = sorted(set(steps["tool.called"]))
+    if (
+        restarted
+    ):  # a kill may cost the lines of its moment; which is no more than a turn
+        called, results = (set(each) for each in steps.values())
+        assert len(called ^ results) <= LOST, called ^ results
+        return
     assert sorted(steps["tool.called"]) == sorted(steps["tool.result"])
     assert len(set(steps["tool.called"])) == len(steps["tool.called"])
 
