@@ -19,6 +19,8 @@ FAULT is an object:
     times: for how many calls an errno or `short` lasts, default 1
     lasts: or for how many seconds
     arm: a path; calls count only from when it is there
+    first: words; calls count only from the first one whose line has them all
+    last: words; a call whose line has them all is struck, if none was before it
     log: a file that gets one line for each counted call: its number, its name, what
         it is about, how a write begins, and the word FAULT where it was struck
 """
@@ -57,6 +59,7 @@ CALLS = (
     "renameat2",
     "syncfs",
 )
+SHOWN = 4000  # bytes of a write that its line shows
 OPENS = ("open",)  # counted only where `calls` names it: for EMFILE and EACCES
 _real_write, _real_open = os.write, os.open
 
@@ -71,6 +74,8 @@ class Fault:
         self.times = int(order.get("times", 1))
         self.lasts = order.get("lasts")
         self.arm = order.get("arm")
+        self._first = [str(word) for word in order.get("first") or ()]
+        self._last = [str(word) for word in order.get("last") or ()]
         self._count = itertools.count(1)
         self._lock = threading.Lock()
         self._until: float | None = None
@@ -84,13 +89,19 @@ class Fault:
             return False
         if self.arm and not os.access(self.arm, os.F_OK):
             return False
+        line = f"{name} {_shown(where)}"
+        if isinstance(data, bytes | memoryview) and data:
+            line += f" | {bytes(data[:SHOWN])!r}"
         with self._lock:
+            if self._first and not _has(line, self._first):
+                return False
+            self._first = []
             number = next(self._count)
             struck = self._strikes(number)
-        line = f"{number} {name} {_shown(where)}"
-        if isinstance(data, bytes | memoryview) and data:
-            line += f" | {bytes(data[:300])!r}"
-        self._note(f"{line}{' FAULT' if struck else ''}\n")
+            if self._last and _has(line, self._last):
+                self._last = []
+                struck = struck or number < self.at
+        self._note(f"{number} {line}{' FAULT' if struck else ''}\n")
         return struck
 
     def _strikes(self, number: int) -> bool:
@@ -105,6 +116,10 @@ class Fault:
     def _note(self, line: str) -> None:
         if self._log >= 0:
             _real_write(self._log, line.encode())
+
+
+def _has(line: str, words: list[str]) -> bool:
+    return all(word in line for word in words)
 
 
 def _shown(where: object) -> str:

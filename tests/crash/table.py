@@ -6,8 +6,8 @@ python -m tests.crash.table --tool publish
 ```
 
 before: at the record of what is intended; after: at the record of the result, when the
-effect is there; in: at a call between the two. What only reads has no intent; it is
-killed at the event that announces it instead. What parks is killed while it is parked.
+effect is there; in: at a call from the one to the other. What only reads has no intent;
+it is killed at the event that announces it instead. What parks is killed while parked.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ import tempfile
 import traceback
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from tests.crash.point import Play, check_after, run_point
 from tests.crash.rows import BY_TOOL, PARKED, ROWS, UNKNOWN
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from tests.crash.doomed import Doomed
     from tests.crash.rows import Row
 
+Fault = dict[str, Any]  # what `faulty` is told
 MOMENTS = ("before", "in", "after", "parked")
 
 
@@ -49,24 +50,32 @@ def calls_of(row: Row) -> list[str]:
         shutil.rmtree(home, ignore_errors=True)
 
 
-def numbers(row: Row, lines: list[str]) -> tuple[int, int]:
-    """The calls that record what is intended (or announce it), and the result."""
-    first = last = 0
-    for line in lines:
-        number = int(line.split(" ", 1)[0])
-        if f'"tool": "{row.tool}"' in line and not first:
-            is_intent = '"kind": "intent"' in line
-            if is_intent or ('"tool.called"' in line and not _has_intent(row, lines)):
-                first = number
-        if '"role":"tool"' in line and f'"name":"{row.tool}"' in line:
-            last = number
-    assert 0 < first < last, (row.tool, first, last)
-    return first, last
+def moment_of(row: Row, moment: str, lines: list[str], chance: random.Random) -> Fault:
+    """The fault that kills at a moment, told by what is written and not by a number:
+    how many calls there are before it differs from run to run.
 
-
-def _has_intent(row: Row, lines: list[str]) -> bool:
+    Args:
+        lines: the calls of an undisturbed run; how long the step is, about.
+    """
     mark = f'"tool": "{row.tool}"'
-    return any('"kind": "intent"' in line and mark in line for line in lines)
+    record = '"kind": "intent"'
+    announced = '"tool.called"'
+    intended = any(record in line and mark in line for line in lines)
+    intent = [record if intended else announced, mark]
+    result = ['"role":"tool"', f'"name":"{row.tool}"']
+    first, last = (_number_of(lines, words) for words in (intent, result))
+    assert 0 < first < last, (row.tool, first, last)
+    if moment == "before":
+        return {"first": intent, "at": 1}
+    if moment == "after":
+        return {"first": result, "at": 1}
+    return {"first": intent, "at": chance.randint(2, last - first + 1), "last": result}
+
+
+def _number_of(lines: list[str], words: list[str]) -> int:
+    """The first call whose line has all the words, from 1; 0 when none has."""
+    of = (at for at, line in enumerate(lines, 1) if all(word in line for word in words))
+    return next(of, 0)
 
 
 def try_row(row: Row, moment: str, lines: list[str], chance: random.Random) -> None:
@@ -82,12 +91,9 @@ def try_row(row: Row, moment: str, lines: list[str], chance: random.Random) -> N
         if moment == "parked":
             play = _killed_while_parked(row, home, forget=forget)
         else:
-            first, last = numbers(row, lines)
-            between = chance.randrange(first + 1, max(last, first + 2))
-            at = {"before": first, "in": between, "after": last}[moment]
-            fault = {"at": at, "do": "kill"}
+            fault = {**moment_of(row, moment, lines, chance), "do": "kill"}
             out = run_point(row.scenario, home, fault, forget=forget)
-            assert out.struck, f"the kill at call {at} did not come"
+            assert out.struck, f"the kill did not come: {fault}"
             play = out.daemon
         found = [one for one in play.lines(row.log) if one.get("name") == row.tool]
         assert len(found) == 1, found

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import contextvars
 import random
 import traceback
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from agiraph.core.keeping import still_matters
 from agiraph.core.limits import JOURNAL_BYTES
@@ -39,7 +40,7 @@ from tests.simulation.parts import Parts
 from tests.simulation.person import Person
 from tests.support.memory_tree import MemoryPen, MemoryReader, MemoryTree
 from tests.support.shelf import PlainShelf
-from tests.support.virtual_loop import VirtualClock, VirtualLoop
+from tests.support.virtual_loop import CountedTask, VirtualClock, VirtualLoop
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
@@ -52,6 +53,7 @@ if TYPE_CHECKING:
 
 PATIENCE = 7200.0  # virtual seconds until a run must have come to its end
 SMALL_JOURNAL = 2_000  # bytes after which it is written anew
+_LIFE: contextvars.ContextVar[Incarnation] = contextvars.ContextVar("life")
 QUIET = 18  # looks, five seconds apart, that must find everything at rest
 
 
@@ -315,9 +317,21 @@ class Incarnation:
             error = self._task.exception()
             if error is not None:
                 self._of.notes.wrong("".join(traceback.format_exception(error)))
+        if self._life.dead:
+            await self._end_what_is_left()
         self._life.dead = self._pen.dead = True
 
+    async def _end_what_is_left(self) -> None:
+        """End what a killed daemon shields: it waits for a disk that never answers."""
+        loop = asyncio.get_running_loop()
+        left = {task for task in asyncio.all_tasks(loop) if _life_of(task) is self}
+        for task in left:
+            task.cancel()
+        if left:
+            await asyncio.wait(left)
+
     async def _live(self) -> None:
+        _LIFE.set(self)
         house = House(edges=self._edges, furnish=_furnish, models=lambda settings: None)
         await Controller(self._world, self._watch, house).run(self.stop)
         await self._pen.close()
@@ -349,6 +363,11 @@ class Incarnation:
             self._of.tree.cut(self._chance)
         self._of.observer.crashed()
         self._task.cancel()
+
+
+def _life_of(task: asyncio.Task[Any]) -> Incarnation | None:
+    assert isinstance(task, CountedTask)
+    return task.born_in.get(_LIFE)
 
 
 def _furnish() -> dict[str, bytes]:

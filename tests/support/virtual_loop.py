@@ -7,6 +7,7 @@ on the loop, a little later; a cancelled caller does not stop it, as with thread
 from __future__ import annotations
 
 import asyncio
+import contextvars
 import selectors
 from datetime import UTC, datetime, timedelta
 from itertools import count
@@ -52,6 +53,7 @@ class CountedTask(asyncio.Task[Any]):
         self, coro: Coroutine[Any, Any, Any], *, loop: VirtualLoop, **kwargs: Any
     ) -> None:
         self._number = loop.next_number()
+        self.born_in = contextvars.copy_context()
         super().__init__(coro, loop=loop, **kwargs)
         # A daemon that is killed leaves tasks behind; that is no news.
         self._log_destroy_pending = False
