@@ -18,11 +18,11 @@ from agiraph.model.layout import MACHINE
 from agiraph.notify.messenger import Outward
 from agiraph.providers.models import ModelCatalog
 from agiraph.runtime.bell import Bell
-from agiraph.runtime.controller import Controller
 from agiraph.runtime.ledger import Ledger
 from agiraph.runtime.places import Places
-from agiraph.runtime.post import PostRoom
-from agiraph.runtime.seat import House
+from agiraph.runtime.root.controller import Controller
+from agiraph.runtime.root.post import PostRoom
+from agiraph.runtime.root.seat import House
 from agiraph.runtime.voice import Voice
 from agiraph.runtime.world import World
 from agiraph.tools.execution import LocalShell

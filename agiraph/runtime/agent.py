@@ -20,16 +20,14 @@ from agiraph.model.names import COORDINATOR
 from agiraph.model.node import NodeState
 from agiraph.model.run import RunState
 from agiraph.ports import Seen
-from agiraph.runtime import nodes, questions, runs
-from agiraph.runtime.afterwords import tell_ends
-from agiraph.runtime.boardwork import Boardwork
 from agiraph.runtime.desk import Desk
 from agiraph.runtime.folder import Look
-from agiraph.runtime.intake import Intake
 from agiraph.runtime.jobs import Jobs
-from agiraph.runtime.letters import Letters
 from agiraph.runtime.mail import Mailroom
 from agiraph.runtime.ownership import Ownership
+from agiraph.runtime.people import questions
+from agiraph.runtime.people.intake import Intake
+from agiraph.runtime.people.letters import Letters
 from agiraph.runtime.quarantine import Quarantine
 from agiraph.runtime.recall import (
     mend_logs,
@@ -41,6 +39,9 @@ from agiraph.runtime.servers import Servers
 from agiraph.runtime.skills import Skills
 from agiraph.runtime.together import together
 from agiraph.runtime.triggers.room import Triggers
+from agiraph.runtime.work import nodes, runs
+from agiraph.runtime.work.afterwords import tell_ends
+from agiraph.runtime.work.boardwork import Boardwork
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -15,7 +15,7 @@ from agiraph.errors import (
 )
 from agiraph.model.event import EventType
 from agiraph.model.node import NodeState
-from agiraph.runtime import nodes
+from agiraph.runtime.work import nodes
 
 if TYPE_CHECKING:
     from agiraph.runtime.agent import Agent

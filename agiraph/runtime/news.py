@@ -15,7 +15,7 @@ from agiraph.model.conversation import Kind, UserLine
 from agiraph.model.event import EventType
 from agiraph.model.names import COORDINATOR
 from agiraph.model.node import NodeState
-from agiraph.runtime import questions
+from agiraph.runtime.people import questions
 
 if TYPE_CHECKING:
     from agiraph.model.node import Node

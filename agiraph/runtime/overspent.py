@@ -8,7 +8,8 @@ from agiraph.core import board
 from agiraph.core.costs import spent_on
 from agiraph.core.limits import purse_refuses
 from agiraph.model.message import Question, QuestionKind
-from agiraph.runtime import purses, questions
+from agiraph.runtime import purses
+from agiraph.runtime.people import questions
 
 if TYPE_CHECKING:
     from agiraph.core.limits import Purse, Refused

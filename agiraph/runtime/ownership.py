@@ -15,14 +15,15 @@ from agiraph.model.conversation import ToolLine
 from agiraph.model.owner import Old, Owner
 from agiraph.model.run import RunState
 from agiraph.ports import Seen
-from agiraph.runtime import questions, runs
 from agiraph.runtime.conversation import Conversation
+from agiraph.runtime.people import questions
+from agiraph.runtime.work import runs
 
 if TYPE_CHECKING:
     from agiraph.ports import Sight
     from agiraph.runtime.desk import Desk
     from agiraph.runtime.folder import Folder
-    from agiraph.runtime.intake import Intake
+    from agiraph.runtime.people.intake import Intake
 
 HOLD = "owner"
 DISARMED = "triggers disarmed "

@@ -25,7 +25,7 @@ from agiraph.runtime import purses
 from agiraph.runtime.conversation import Conversation
 from agiraph.runtime.desk import Staff
 from agiraph.runtime.folder import newest_run
-from agiraph.runtime.staffing import deeds_of
+from agiraph.runtime.work.staffing import deeds_of
 
 if TYPE_CHECKING:
     from pathlib import PurePosixPath

@@ -19,8 +19,8 @@ from agiraph.model.agent import Permission
 from agiraph.model.message import Question, QuestionKind
 from agiraph.model.names import AGIRAPH
 from agiraph.model.server import ServerTool
-from agiraph.runtime import approvals, questions
 from agiraph.runtime.acts.outside import OutsideTool
+from agiraph.runtime.people import approvals, questions
 
 if TYPE_CHECKING:
     from agiraph.model.json import Json, JsonObject

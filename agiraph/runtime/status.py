@@ -16,7 +16,7 @@ from agiraph.errors import AgiraphError, NotThere
 from agiraph.model.agent import AgentState, AgentStatus, Permission
 from agiraph.model.event import EventType
 from agiraph.model.names import COORDINATOR
-from agiraph.runtime import chains
+from agiraph.runtime.loops import chains
 
 if TYPE_CHECKING:
     from agiraph.model.json import JsonObject

@@ -21,14 +21,15 @@ from agiraph.model.names import COORDINATOR, folded
 from agiraph.model.node import NodeState
 from agiraph.model.run import RunState
 from agiraph.model.worker import Identity, WorkerState, WorkerType
-from agiraph.runtime import nodes, publishing, questions, runs, staffing
 from agiraph.runtime.conversation import Conversation
-from agiraph.runtime.coordinator import Coordinator
 from agiraph.runtime.edge import Edge
+from agiraph.runtime.loops.coordinator import Coordinator
+from agiraph.runtime.loops.worker import Worker
 from agiraph.runtime.news import News
+from agiraph.runtime.people import questions
 from agiraph.runtime.status import StatusPage
 from agiraph.runtime.toolbox import toolbox
-from agiraph.runtime.worker import Worker
+from agiraph.runtime.work import nodes, publishing, runs, staffing
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

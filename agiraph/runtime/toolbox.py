@@ -6,7 +6,7 @@ from collections import ChainMap
 from typing import TYPE_CHECKING
 
 from agiraph.model.names import COORDINATOR
-from agiraph.runtime.acts import ending, people, scheduling, talk, waiting, work
+from agiraph.runtime.acts import ending, scheduling, talk, waiting, work, workers
 from agiraph.runtime.acts.command import CoordinatorsBash
 from agiraph.runtime.acts.remember import Remember
 
@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 ACTS: tuple[type[Act], ...] = (
     work.CreateWorkNode,
     work.AssignWorker,
-    people.SpawnWorker,
-    people.RetireWorker,
+    workers.SpawnWorker,
+    workers.RetireWorker,
     work.CancelNode,
     work.CheckBoard,
     ending.Reconvene,

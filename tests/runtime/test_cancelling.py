@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from agiraph.model.names import COORDINATOR
-from agiraph.runtime import nodes
+from agiraph.runtime.work import nodes
 from tests.support.inside import Inside, call, inside, node, say
 
 if TYPE_CHECKING:

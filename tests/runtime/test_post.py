@@ -12,8 +12,8 @@ from agiraph.errors import NotSent
 from agiraph.model.agent import TreeSettings
 from agiraph.model.names import COORDINATOR
 from agiraph.model.notice import Channel, Desktop, NoticeKind, Program, Webhook
-from agiraph.runtime.post import PostRoom
-from agiraph.runtime.presence import RootPresence
+from agiraph.runtime.root.post import PostRoom
+from agiraph.runtime.root.presence import RootPresence
 from tests.support.inside import AGENT, call, inside, node, say
 
 if TYPE_CHECKING:

@@ -10,8 +10,8 @@ import yaml
 
 from agiraph.model.agent import Keep, TreeSettings
 from agiraph.model.names import COORDINATOR
-from agiraph.runtime.retention import MOST, Retention
-from agiraph.runtime.seat import Seat
+from agiraph.runtime.root.retention import MOST, Retention
+from agiraph.runtime.root.seat import Seat
 from tests.support.inside import call, inside, node, publish, say
 
 if TYPE_CHECKING:

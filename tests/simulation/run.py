@@ -13,10 +13,10 @@ from agiraph.core.keeping import still_matters
 from agiraph.core.limits import JOURNAL_BYTES
 from agiraph.runtime import journal
 from agiraph.runtime.bell import Bell
-from agiraph.runtime.controller import Controller
 from agiraph.runtime.ledger import Ledger
 from agiraph.runtime.places import Places
-from agiraph.runtime.seat import House
+from agiraph.runtime.root.controller import Controller
+from agiraph.runtime.root.seat import House
 from agiraph.runtime.world import World
 from agiraph.tools.kit import shell_tools, tree_tools
 from tests.simulation.checks import (

@@ -14,8 +14,8 @@ from agiraph.model.node import NodeState
 from agiraph.model.run import Contract, Policy
 from agiraph.model.tool import ToolResult
 from agiraph.ports import Command
-from agiraph.runtime import nodes, publishing, runs
 from agiraph.runtime.acts.act import Act, flag_of, number_of, text_of, texts_of
+from agiraph.runtime.work import nodes, publishing, runs
 
 if TYPE_CHECKING:
     from pathlib import PurePosixPath

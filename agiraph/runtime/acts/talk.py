@@ -12,8 +12,8 @@ from agiraph.model.message import Message, Question, QuestionKind
 from agiraph.model.names import COORDINATOR, EVERYONE, HUMAN, folded
 from agiraph.model.node import NodeState
 from agiraph.model.tool import ToolResult
-from agiraph.runtime import questions
 from agiraph.runtime.acts.act import Act, flag_of, number_of, text_of, texts_of
+from agiraph.runtime.people import questions
 
 if TYPE_CHECKING:
     from agiraph.model.json import JsonObject

@@ -11,9 +11,9 @@ from agiraph.core.limits import GATHER_SECONDS
 from agiraph.errors import ToolRefused
 from agiraph.model.node import NodeState
 from agiraph.model.tool import ToolResult
-from agiraph.runtime import questions
 from agiraph.runtime.acts.act import Act, texts_of
 from agiraph.runtime.news import end_id
+from agiraph.runtime.people import questions
 
 if TYPE_CHECKING:
     from agiraph.model.json import JsonObject

@@ -17,9 +17,9 @@ from agiraph.model.names import COORDINATOR, folded, name_problem, slug
 from agiraph.model.node import NodeState
 from agiraph.model.tool import ToolResult
 from agiraph.model.worker import Identity, WorkerType
-from agiraph.runtime import nodes
 from agiraph.runtime.acts.act import Act, spelled, text_of
 from agiraph.runtime.news import end_id
+from agiraph.runtime.work import nodes
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

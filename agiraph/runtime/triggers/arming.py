@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from agiraph.model.trigger import Trigger
     from agiraph.ports import Sight
     from agiraph.runtime.desk import Desk
-    from agiraph.runtime.intake import Intake
+    from agiraph.runtime.people.intake import Intake
     from agiraph.runtime.triggers.book import Book
 
 SET_BACK: Final = timedelta(hours=1)  # by more than this a clock was wrong before

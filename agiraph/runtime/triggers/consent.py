@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from agiraph.core.approval import Need, Verdict, permitted, shown, verdict
 from agiraph.model.agent import Permission
-from agiraph.runtime import approvals, questions
+from agiraph.runtime.people import approvals, questions
 from agiraph.runtime.triggers.deeds import may_run
 
 if TYPE_CHECKING:

@@ -16,8 +16,8 @@ from agiraph.model.message import Message
 from agiraph.model.names import COORDINATOR
 from agiraph.model.trigger import Deed
 from agiraph.ports import Command
-from agiraph.runtime import nodes, runs
 from agiraph.runtime.triggers.book import Wake
+from agiraph.runtime.work import nodes, runs
 
 if TYPE_CHECKING:
     from agiraph.model.node import Node

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from agiraph.model.trigger import Trigger
     from agiraph.ports import Sight
     from agiraph.runtime.desk import Desk
-    from agiraph.runtime.intake import Intake
+    from agiraph.runtime.people.intake import Intake
     from agiraph.runtime.triggers.book import Slot
 
 CUT_OFF: Final = "cut off: the daemon ended while it ran"

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from agiraph.core.compaction import longest_result
 from agiraph.core.excerpt import excerpt
 from agiraph.core.scopes import reading
-from agiraph.runtime.window import window_of
+from agiraph.runtime.loops.window import window_of
 
 if TYPE_CHECKING:
     from agiraph.model.tool import ToolResult

@@ -23,7 +23,7 @@ from agiraph.model.message import Question, QuestionKind
 from agiraph.model.names import AGIRAPH
 from agiraph.model.node import NodeState
 from agiraph.model.tool import ToolResult
-from agiraph.runtime import questions
+from agiraph.runtime.people import questions
 
 if TYPE_CHECKING:
     from contextlib import AbstractAsyncContextManager

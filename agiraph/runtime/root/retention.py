@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from agiraph.model.layout import Home
     from agiraph.ports import Attic, PutAway
-    from agiraph.runtime.seat import Seat
+    from agiraph.runtime.root.seat import Seat
     from agiraph.runtime.world import World
 
 EVERY: Final = 1800.0  # seconds between two passes

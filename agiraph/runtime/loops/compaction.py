@@ -41,8 +41,8 @@ from agiraph.model.conversation import Kind, UserLine
 from agiraph.model.event import EventType
 from agiraph.model.names import HUMAN
 from agiraph.runtime.conversation import as_line
-from agiraph.runtime.questions import from_a_person
-from agiraph.runtime.window import window_of
+from agiraph.runtime.loops.window import window_of
+from agiraph.runtime.people.questions import from_a_person
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -51,7 +51,7 @@ if TYPE_CHECKING:
     from agiraph.model.conversation import Answer, Spoken, SystemLine
     from agiraph.runtime.conversation import Conversation
     from agiraph.runtime.desk import Desk
-    from agiraph.runtime.role import Role
+    from agiraph.runtime.loops.role import Role
 
 _NARROWEST = 4_096
 NOTE_TOOLS = frozenset(

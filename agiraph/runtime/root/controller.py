@@ -16,20 +16,20 @@ from agiraph.model.layout import ROOT, SETTINGS, Home
 from agiraph.model.names import name_problem
 from agiraph.ports import EntryKind, Seen
 from agiraph.runtime.agent import ABSENT_SECONDS, Agent
-from agiraph.runtime.alarms import Alarms
-from agiraph.runtime.arrival import seconds_left
-from agiraph.runtime.presence import RootPresence
-from agiraph.runtime.rest import STAMPS_TELL, Resting
-from agiraph.runtime.retention import Retention
-from agiraph.runtime.rooterrors import RootErrors
-from agiraph.runtime.seat import LONGEST_SPACING, SPACING, Seat, folders_of
+from agiraph.runtime.root.alarms import Alarms
+from agiraph.runtime.root.arrival import seconds_left
+from agiraph.runtime.root.presence import RootPresence
+from agiraph.runtime.root.rest import STAMPS_TELL, Resting
+from agiraph.runtime.root.retention import Retention
+from agiraph.runtime.root.rooterrors import RootErrors
+from agiraph.runtime.root.seat import LONGEST_SPACING, SPACING, Seat, folders_of
 from agiraph.runtime.supervisor import Supervisor
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from agiraph.ports import Watch
-    from agiraph.runtime.seat import House
+    from agiraph.runtime.root.seat import House
     from agiraph.runtime.world import World
 
 AT_ONCE = 8  # looks; more would only wait for each other

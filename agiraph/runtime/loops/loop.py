@@ -20,10 +20,10 @@ from agiraph.model.conversation import (
 )
 from agiraph.model.event import EventType
 from agiraph.model.tool import Effect, ToolResult
-from agiraph.runtime import approvals, questions
-from agiraph.runtime.compaction import Compaction
 from agiraph.runtime.conversation import ENDINGS, as_line
-from agiraph.runtime.outputs import bounded
+from agiraph.runtime.loops.compaction import Compaction
+from agiraph.runtime.loops.outputs import bounded
+from agiraph.runtime.people import approvals, questions
 from agiraph.runtime.records import preview
 from agiraph.tools.registry import check_arguments, spec_named
 
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from agiraph.ports import Intent, Seat, Tool
     from agiraph.runtime.conversation import Conversation
     from agiraph.runtime.desk import Desk
-    from agiraph.runtime.role import Role
+    from agiraph.runtime.loops.role import Role
 
 
 LONG_WAITS = frozenset({"wait", "ask_human"})  # a daemon may well die meanwhile

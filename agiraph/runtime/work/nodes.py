@@ -21,8 +21,8 @@ from agiraph.errors import ToolRefused, YourError
 from agiraph.model.event import EventType
 from agiraph.model.node import Node, NodeSpec, NodeState, NodeStatus
 from agiraph.model.usage import Spend
-from agiraph.runtime import approvals
 from agiraph.runtime.material import Material
+from agiraph.runtime.people import approvals
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterable, Sequence

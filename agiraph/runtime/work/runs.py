@@ -11,8 +11,9 @@ from agiraph.core.board import open_nodes, state
 from agiraph.errors import AgiraphError, NotThere
 from agiraph.model.event import EventType
 from agiraph.model.run import Contract, Run, RunState, Stage
-from agiraph.runtime import approvals, publishing
+from agiraph.runtime.people import approvals
 from agiraph.runtime.together import together
+from agiraph.runtime.work import publishing
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

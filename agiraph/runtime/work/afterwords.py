@@ -12,7 +12,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from agiraph.errors import NotThere
-from agiraph.runtime import nodes, runs
+from agiraph.runtime.work import nodes, runs
 
 if TYPE_CHECKING:
     from agiraph.model.event import EventType

@@ -16,7 +16,7 @@ from agiraph.core.codec import read_question
 from agiraph.core.codec.report import Good, Problem
 from agiraph.model.message import QuestionKind
 from agiraph.ports import Seen
-from agiraph.runtime import approvals, questions
+from agiraph.runtime.people import approvals, questions
 
 if TYPE_CHECKING:
     from pathlib import PurePosixPath
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from agiraph.ports import Sight
     from agiraph.runtime.desk import Desk
     from agiraph.runtime.folder import Folder
-    from agiraph.runtime.intake import Intake
+    from agiraph.runtime.people.intake import Intake
 
 ANSWER_QUIET = 3.0  # an editor that saves by itself must not answer half a sentence
 STAYS_OPEN = "it stays open, and nothing is done"

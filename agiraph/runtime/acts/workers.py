@@ -8,9 +8,9 @@ from agiraph.errors import ToolRefused
 from agiraph.model.names import name_problem
 from agiraph.model.tool import ToolResult
 from agiraph.model.worker import AgentMemory, Identity, WorkerType
-from agiraph.runtime import staffing
 from agiraph.runtime.acts.act import Act, text_of, texts_of
 from agiraph.runtime.acts.work import may_spawn, must_be_harnessed
+from agiraph.runtime.work import staffing
 
 if TYPE_CHECKING:
     from agiraph.model.json import JsonObject

@@ -16,17 +16,19 @@ from agiraph.model.message import Question, QuestionKind
 from agiraph.model.names import COORDINATOR
 from agiraph.model.run import RunState
 from agiraph.ports import Seat
-from agiraph.runtime import chains, questions, runs
-from agiraph.runtime.asker import Asker, Spender
-from agiraph.runtime.bearings import brief_of_run, of_coordinator
-from agiraph.runtime.compaction import NOTE_TOOLS
-from agiraph.runtime.loop import Loop
+from agiraph.runtime.loops import chains
+from agiraph.runtime.loops.asker import Asker, Spender
+from agiraph.runtime.loops.bearings import brief_of_run, of_coordinator
+from agiraph.runtime.loops.compaction import NOTE_TOOLS
+from agiraph.runtime.loops.loop import Loop
+from agiraph.runtime.loops.prefixes import for_coordinator
+from agiraph.runtime.loops.role import Notes
+from agiraph.runtime.loops.stay import Stay
 from agiraph.runtime.material import Material
 from agiraph.runtime.news import goal_id
-from agiraph.runtime.prefixes import for_coordinator
-from agiraph.runtime.questions import from_a_person
-from agiraph.runtime.role import Notes
-from agiraph.runtime.stay import Stay
+from agiraph.runtime.people import questions
+from agiraph.runtime.people.questions import from_a_person
+from agiraph.runtime.work import runs
 
 OPENS_A_RUN = frozenset(
     {"create_work_node", "spawn_worker", "write_file", "edit_file", "bash"}
@@ -42,9 +44,9 @@ if TYPE_CHECKING:
     from agiraph.model.node import NodeState
     from agiraph.model.usage import Usage
     from agiraph.ports import Tool
-    from agiraph.runtime.bearings import Bearings
     from agiraph.runtime.conversation import Conversation
     from agiraph.runtime.desk import Desk
+    from agiraph.runtime.loops.bearings import Bearings
     from agiraph.runtime.news import News
     from agiraph.runtime.records import Where
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from agiraph.model.conversation import Answer, SystemLine, UserLine
     from agiraph.model.node import NodeState
     from agiraph.ports import Seat, Tool
-    from agiraph.runtime.bearings import Bearings
+    from agiraph.runtime.loops.bearings import Bearings
     from agiraph.runtime.records import Where
 
 

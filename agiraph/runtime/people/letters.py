@@ -13,10 +13,10 @@ from agiraph.core.inbox import HELD_OPEN, InboxMemory, quiet_needed, take_in
 from agiraph.model.message import Message, QuestionKind
 from agiraph.model.names import COORDINATOR, EVERYONE, HUMAN
 from agiraph.ports import Seen
-from agiraph.runtime import approvals, questions
-from agiraph.runtime.answers import STAYS_OPEN, Answers, unclear
-from agiraph.runtime.dropbox import Dropbox
 from agiraph.runtime.folder import number_of
+from agiraph.runtime.people import approvals, questions
+from agiraph.runtime.people.answers import STAYS_OPEN, Answers, unclear
+from agiraph.runtime.people.dropbox import Dropbox
 
 if TYPE_CHECKING:
     from pathlib import PurePosixPath
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from agiraph.ports import Sight
     from agiraph.runtime.desk import Desk
     from agiraph.runtime.folder import Folder
-    from agiraph.runtime.intake import Intake
+    from agiraph.runtime.people.intake import Intake
 
 CLOSE_EVERY = 3600.0
 

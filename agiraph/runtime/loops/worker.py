@@ -15,16 +15,17 @@ from agiraph.model.event import EventType
 from agiraph.model.node import NodeState
 from agiraph.model.worker import WorkerState
 from agiraph.ports import Seat
-from agiraph.runtime import chains, questions
-from agiraph.runtime.asker import Asker, Spender
-from agiraph.runtime.bearings import of_worker
-from agiraph.runtime.compaction import HAND_OFF_TOOLS, NOTE_TOOLS
-from agiraph.runtime.loop import Loop
-from agiraph.runtime.nodes import brief_for, is_small, room_for_refs
-from agiraph.runtime.prefixes import for_worker
-from agiraph.runtime.reflection import look_back
-from agiraph.runtime.role import Notes
-from agiraph.runtime.shift import Shift
+from agiraph.runtime.loops import chains
+from agiraph.runtime.loops.asker import Asker, Spender
+from agiraph.runtime.loops.bearings import of_worker
+from agiraph.runtime.loops.compaction import HAND_OFF_TOOLS, NOTE_TOOLS
+from agiraph.runtime.loops.loop import Loop
+from agiraph.runtime.loops.prefixes import for_worker
+from agiraph.runtime.loops.reflection import look_back
+from agiraph.runtime.loops.role import Notes
+from agiraph.runtime.loops.shift import Shift
+from agiraph.runtime.people import questions
+from agiraph.runtime.work.nodes import brief_for, is_small, room_for_refs
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Mapping
@@ -35,9 +36,9 @@ if TYPE_CHECKING:
     from agiraph.model.node import Node
     from agiraph.model.usage import Usage
     from agiraph.ports import Tool
-    from agiraph.runtime.bearings import Bearings
     from agiraph.runtime.conversation import Conversation
     from agiraph.runtime.desk import Desk, Staff
+    from agiraph.runtime.loops.bearings import Bearings
     from agiraph.runtime.records import Where
 
 _PARKED: Final = (NodeState.WAITING, NodeState.WAITING_FOR_HUMAN, NodeState.HELD)

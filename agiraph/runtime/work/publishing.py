@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from agiraph.errors import NotThere, ToolRefused
 from agiraph.model.node import NodeState
-from agiraph.runtime import nodes
 from agiraph.runtime.material import Material
+from agiraph.runtime.work import nodes
 
 if TYPE_CHECKING:
     from pathlib import PurePosixPath

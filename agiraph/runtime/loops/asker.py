@@ -11,8 +11,9 @@ from agiraph.errors import Fault, ProviderFault
 from agiraph.model.conversation import Request, Stop
 from agiraph.model.event import EventType
 from agiraph.model.usage import ModelCall, Usage
-from agiraph.runtime import chains, overspent, purses
-from agiraph.runtime.window import window_of
+from agiraph.runtime import overspent, purses
+from agiraph.runtime.loops import chains
+from agiraph.runtime.loops.window import window_of
 
 if TYPE_CHECKING:
     from contextlib import AbstractAsyncContextManager

@@ -15,9 +15,9 @@ from agiraph.runtime.conversation import as_line
 if TYPE_CHECKING:
     from agiraph.model.conversation import Answer
     from agiraph.model.usage import Usage
-    from agiraph.runtime.asker import Asker, Spender
     from agiraph.runtime.conversation import Conversation
     from agiraph.runtime.desk import Desk
+    from agiraph.runtime.loops.asker import Asker, Spender
 
 LOOK_BACK_SECONDS = 120.0
 _TEXT_ONLY = "not run: only a few lines of text were asked for"

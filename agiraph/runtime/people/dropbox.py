@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from agiraph.ports import Sight
     from agiraph.runtime.desk import Desk
     from agiraph.runtime.folder import Folder
-    from agiraph.runtime.intake import Intake
+    from agiraph.runtime.people.intake import Intake
 
     Drafts = Callable[[list[InboxMessage], str], Awaitable[list[Message]]]
 

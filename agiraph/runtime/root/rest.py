@@ -18,13 +18,13 @@ from typing import TYPE_CHECKING, Final
 from agiraph.core.limits import LOG_BYTES
 from agiraph.errors import AgiraphError
 from agiraph.model.layout import MACHINE
-from agiraph.runtime.seat import Rest
+from agiraph.runtime.root.seat import Rest
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from agiraph.model.json import Json
-    from agiraph.runtime.seat import House, Seat
+    from agiraph.runtime.root.seat import House, Seat
     from agiraph.runtime.world import World
 
 CACHE: Final = MACHINE / "at_rest.json"

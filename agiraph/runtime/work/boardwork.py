@@ -10,7 +10,7 @@ from agiraph.core.codec import read_identity, read_spec
 from agiraph.model.names import HUMAN
 from agiraph.model.node import NodeState
 from agiraph.ports import Seen
-from agiraph.runtime import nodes, runs, staffing
+from agiraph.runtime.work import nodes, runs, staffing
 
 if TYPE_CHECKING:
     from agiraph.core.codec.report import Good, Rejected
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from agiraph.ports import Sight
     from agiraph.runtime.desk import Desk
     from agiraph.runtime.folder import Folder
-    from agiraph.runtime.intake import Intake
+    from agiraph.runtime.people.intake import Intake
 
 STOPPED = "the file STOP in the node's folder"
 

@@ -1,0 +1,1 @@
+"""The loops: the coordinator's and the workers', from one model call to the next."""

@@ -1,0 +1,1 @@
+"""What people write to an agent, and what it asks of them."""

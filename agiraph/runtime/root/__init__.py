@@ -1,0 +1,1 @@
+"""What goes for the whole tree: who is looked at and when, PAUSE, archives, notices."""

@@ -1,0 +1,1 @@
+"""The work of an agent: its runs, their nodes and workers, from made to published."""
