@@ -4,7 +4,8 @@ Additive increase and multiplicative decrease, as in TCP's congestion control (C
 Jain, 1989), on two things: the calls under way, and, once the service has refused one
 for coming too often, the calls a second. The first refusal tells the rate: what was
 let through until then. Later ones lower it a little; time without one raises it, slowly
-while the limit is near and faster once it seems to have moved.
+while the limit is near and faster once it seems to have moved. What a service tells of
+its limits by itself holds beside that, before anything is refused.
 """
 
 from __future__ import annotations
@@ -12,7 +13,12 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
+from agiraph.core import quota
+
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from agiraph.core.quota import Quota
     from agiraph.model.usage import Headroom
 
 FIRST_AT_ONCE: Final = 32.0
@@ -27,9 +33,15 @@ TRYING: Final = 0.05  # the same, while the rate is only a first guess
 SOON: Final = 5.0  # seconds within which a refusal says that the rate is far off
 SPAN: Final = 1.0  # seconds over which a first burst is measured, at least
 SAVED: Final = 0.25  # seconds of calls that may go late, since no timer is exact
-LOW: Final = 0.1  # of a limit that the service tells: then its own pace counts
-MINUTE: Final = 60.0
 EARLY: Final = 1e-6  # a call may go so much too early: clocks are no finer
+
+
+@dataclass(frozen=True, slots=True)
+class Going:
+    """A call under way: when it went, and its number among all that ever went."""
+
+    at: float
+    number: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +57,7 @@ class Pace:
         since: when the last refusal that counted came, or the first call went.
         begun: when calls could go on after it; sent: calls since then.
         guessed: seconds over which the rate was measured, while it is only that.
+        quotas: the limits that the service tells; gone: calls that ever went.
     """
 
     until: float = 0.0
@@ -57,21 +70,22 @@ class Pace:
     begun: float = 0.0
     sent: int = 0
     guessed: float = 0.0
+    quotas: tuple[Quota, ...] = ()
+    gone: int = 0
 
 
 def wait(pace: Pace, now: float) -> float:
     """Seconds until the next call may go, as far as time alone counts."""
     if now < pace.until - EARLY:
         return pace.until - now
-    if pace.rate is None:
-        return 0.0
-    lacking = 1.0 - _at(pace, now).credit
-    return lacking / pace.rate if lacking > EARLY else 0.0
+    seconds = max(_by_rate(pace, now), quota.wait(pace.quotas, now))
+    return seconds if seconds > EARLY else 0.0
 
 
 def sent(pace: Pace, now: float) -> Pace:
     """A call goes."""
-    here = _at(pace, now)
+    quotas = quota.taken(pace.quotas, now)
+    here = replace(_at(pace, now), gone=pace.gone + 1, quotas=quotas)
     if pace.rate is not None:
         return replace(here, sent=pace.sent + 1, credit=here.credit - 1.0)
     if pace.since is None or now - pace.counted > SPAN:
@@ -79,11 +93,15 @@ def sent(pace: Pace, now: float) -> Pace:
     return replace(here, sent=here.sent + 1, counted=now)
 
 
-def answered(pace: Pace, now: float, room: Headroom | None = None) -> Pace:
+def answered(
+    pace: Pace, now: float, going: Going, rooms: Iterable[Headroom] = ()
+) -> Pace:
     """An answer came, with what the service says is left of its limits."""
-    here = _at(pace, now)
-    here = replace(here, at_once=min(pace.at_once + 1.0, pace.most))
-    return here if room is None else _told(here, now, room)
+    quotas = quota.told(
+        pace.quotas, rooms, now, went=going.at, since=pace.gone - going.number
+    )
+    at_once = min(pace.at_once + 1.0, pace.most)
+    return replace(_at(pace, now), at_once=at_once, quotas=quotas)
 
 
 def refused(pace: Pace, now: float, went: float, pause: float) -> Pace:
@@ -117,6 +135,8 @@ def refused(pace: Pace, now: float, went: float, pause: float) -> Pace:
         since=now,
         begun=until,
         guessed=span if pace.rate is None else 0.0,
+        quotas=pace.quotas,
+        gone=pace.gone,
     )
 
 
@@ -131,6 +151,13 @@ def overloaded(pace: Pace, now: float, went: float, pause: float) -> Pace:
     return replace(pace, until=now + pause, at_once=fewer)
 
 
+def _by_rate(pace: Pace, now: float) -> float:
+    if pace.rate is None:
+        return 0.0
+    lacking = 1.0 - _at(pace, now).credit
+    return lacking / pace.rate if lacking > EARLY else 0.0
+
+
 def _at(pace: Pace, now: float) -> Pace:
     """A pace at a later moment; only a few calls are saved up."""
     if pace.rate is None or pace.since is None or now <= pace.counted:
@@ -141,16 +168,3 @@ def _at(pace: Pace, now: float) -> Pace:
     credit = min(pace.credit + passed * pace.rate, max(pace.rate * SAVED, 1.0))
     grown = pace.rate * (1.0 + step * passed)
     return replace(pace, credit=credit, rate=grown, counted=now)
-
-
-def _told(pace: Pace, now: float, room: Headroom) -> Pace:
-    """Near a limit that the service tells, calls go as fast as it fills up again.
-
-    The limits in headers are those of a minute.
-    """
-    if room.left >= room.limit * LOW:
-        return pace
-    filling = max(room.limit / MINUTE, SLOWEST)
-    rate = filling if pace.rate is None else min(pace.rate, filling)
-    credit = min(pace.credit, float(room.left))
-    return replace(pace, rate=rate, credit=credit, counted=max(now, pace.counted))

@@ -154,7 +154,7 @@ class Answer:
         own: the provider's own form of it: `{"wire": …, "content": …}`.
         cost_usd: what the service itself says it cost, where it does.
         id: the service's id of the answer, for its support.
-        headroom: what the service says is left of its limits.
+        headroom: what the service says is left of each of its limits.
         cache_miss: why the service says that its cache did not serve the prompt.
     """
 
@@ -165,5 +165,5 @@ class Answer:
     own: JsonObject
     cost_usd: float | None = None
     id: str = ""
-    headroom: Headroom | None = None
+    headroom: tuple[Headroom, ...] = ()
     cache_miss: str = ""

@@ -94,7 +94,16 @@ class ModelCall:
 
 @dataclass(frozen=True, slots=True)
 class Headroom:
-    """What a service says of its limit on requests: in all, and what is left of it."""
+    """What a service says of one of its limits, and what a call took of it.
 
-    limit: int
-    left: int
+    Attributes:
+        what: which limit, by the service's own name: `requests`, `input-tokens` …
+        limit: in all; left: what is left of it.
+        resets: seconds until all of it is there again; None where it does not say.
+    """
+
+    what: str
+    limit: float
+    left: float
+    resets: float | None = None
+    took: float = 1.0

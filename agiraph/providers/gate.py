@@ -13,7 +13,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from agiraph.core import pace as rules
-from agiraph.core.pace import MOST_AT_ONCE, Pace
+from agiraph.core.pace import MOST_AT_ONCE, Going, Pace
 from agiraph.errors import Fault, ProviderFault
 
 if TYPE_CHECKING:
@@ -40,8 +40,8 @@ class Lane:
         self.pace = Pace(at_once=min(rules.FIRST_AT_ONCE, most), most=most)
         self.why: ProviderFault | None = None
 
-    async def enter(self, latest: float | None, patience: float) -> float:
-        """Wait until a call may go; the moment at which it goes.
+    async def enter(self, latest: float | None, patience: float) -> Going:
+        """Wait until a call may go; then it counts as gone.
 
         Args:
             latest: until when, on the monotonic clock; None is `patience` from now.
@@ -62,7 +62,7 @@ class Lane:
                 else:
                     self.pace = rules.sent(self.pace, now)
                     self._under_way += 1
-                    return now
+                    return Going(now, self.pace.gone)
 
     def leave(self) -> None:
         """A call is over, however it ended."""
@@ -113,7 +113,7 @@ class Gate:
         give_up: float | None = None
         tries = 0
         while True:
-            went = await lane.enter(give_up, self._patience)
+            going = await lane.enter(give_up, self._patience)
             try:
                 answer = await self._inner.ask(request)
             except ProviderFault as fault:
@@ -121,7 +121,7 @@ class Gate:
                     raise
                 now = self._clock.monotonic()
                 give_up = now + self._patience if give_up is None else give_up
-                wait = self._held(lane, fault, tries, went)
+                wait = self._held(lane, fault, tries, going.at)
                 if now + wait > give_up:
                     raise
                 tries += 1
@@ -129,7 +129,8 @@ class Gate:
                     continue  # it goes when the lane lets it; that spreads them
             else:
                 now = self._clock.monotonic()
-                lane.pace = rules.answered(lane.pace, now, answer.headroom)
+                rooms = answer.headroom
+                lane.pace = rules.answered(lane.pace, now, going, rooms)
                 return answer
             finally:
                 lane.leave()

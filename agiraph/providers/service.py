@@ -6,13 +6,13 @@ import time
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from agiraph.model.usage import Headroom
 from agiraph.providers import local
+from agiraph.providers.headroom import headroom
 from agiraph.providers.transcript import Transcripts
 from agiraph.providers.vanguard import Vanguard
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable
 
     from agiraph.model.conversation import Answer, Request
     from agiraph.providers.connection import Connection
@@ -45,8 +45,9 @@ class WireProvider:
         finally:
             if call is not None:
                 call.over()
-        answer, room = hearing.answer(), headroom(headers)
-        return answer if room is None else replace(answer, headroom=room)
+        answer = hearing.answer()
+        rooms = headroom(headers, answer.usage)
+        return replace(answer, headroom=rooms) if rooms else answer
 
     async def close(self) -> None:
         """Let go of the connections, for all who share the account."""
@@ -57,19 +58,3 @@ class WireProvider:
             wire = self._wire(self._connection.account.service(model))
             self._transcripts[model] = (wire, Transcripts(wire))
         return self._transcripts[model]
-
-
-# Anthropic's headers, and those of OpenAI and of most that are compatible with it.
-_LIMITS = (
-    ("anthropic-ratelimit-requests-limit", "anthropic-ratelimit-requests-remaining"),
-    ("x-ratelimit-limit-requests", "x-ratelimit-remaining-requests"),
-)
-
-
-def headroom(headers: Mapping[str, str]) -> Headroom | None:
-    """What an answer's headers say of the limit on requests; None where nothing."""
-    for limit, left in _LIMITS:
-        said, rest = headers.get(limit, ""), headers.get(left, "")
-        if said.isdecimal() and rest.isdecimal() and int(said) > 0:
-            return Headroom(int(said), int(rest))
-    return None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from agiraph.core import pace as rules
-from agiraph.core.pace import FEWER, FIRST_AT_ONCE, SLOWER, SLOWEST, Pace
+from agiraph.core.pace import FEWER, FIRST_AT_ONCE, SLOWER, SLOWEST, Going, Pace
 from agiraph.model.usage import Headroom
 
 
@@ -69,7 +69,7 @@ def test_a_later_refusal_lowers_the_rate_a_little() -> None:
 
 def test_time_without_a_refusal_raises_the_rate() -> None:
     pace = refused(burst(32), 12, at=0.0, went=0.0)
-    later = rules.answered(rules.sent(pace, 1.0), 11.0)
+    later = rules.answered(rules.sent(pace, 1.0), 11.0, Going(1.0, 1))
 
     assert later.rate is not None
     assert 20.0 < later.rate < 40.0
@@ -79,7 +79,7 @@ def test_time_without_a_refusal_raises_the_rate() -> None:
 def test_calls_at_once_grow_by_one_an_answer_and_have_an_end() -> None:
     pace = Pace(at_once=3.0, most=4.0)
     for _ in range(3):
-        pace = rules.answered(pace, 0.0)
+        pace = rules.answered(pace, 0.0, Going(0.0, 0))
 
     assert pace.at_once == 4.0
 
@@ -105,12 +105,25 @@ def test_no_refusal_makes_it_stand_still_for_good() -> None:
     assert pace.at_once >= 1.0
 
 
-def test_near_a_limit_that_the_service_tells_its_own_pace_counts() -> None:
-    plenty = rules.answered(burst(5), 1.0, Headroom(limit=60, left=50))
-    little = rules.answered(burst(5), 1.0, Headroom(limit=60, left=2))
-    nothing = rules.answered(burst(5), 1.0, Headroom(limit=60, left=0))
+def told(pace: Pace, now: float, left: float, *, sent_at: float) -> Pace:
+    """An answer that says what is left of sixty calls a minute."""
+    room = Headroom("requests", limit=60, left=left)
+    return rules.answered(pace, now, Going(sent_at, pace.gone), [room])
 
-    assert plenty.rate is None
-    assert little.rate == pytest.approx(1.0)
-    assert rules.wait(little, 1.0) == 0
-    assert rules.wait(nothing, 1.0) == pytest.approx(1.0, rel=0.1)
+
+def test_a_limit_that_is_told_holds_before_anything_is_refused() -> None:
+    plenty = told(burst(5), 0.0, 50, sent_at=0.0)
+    little = told(burst(5), 0.0, 2, sent_at=0.0)
+
+    assert plenty.rate is little.rate is None
+    assert rules.wait(burst(49, start=plenty), 0.0) == 0
+    assert rules.wait(burst(2, start=little), 0.0) == pytest.approx(1.0)
+    assert rules.wait(told(burst(5), 0.0, 0, sent_at=0.0), 0.0) == pytest.approx(1.0)
+
+
+def test_what_was_told_outlasts_a_refusal() -> None:
+    pace = told(burst(5), 0.0, 0, sent_at=0.0)
+    later = rules.refused(pace, 0.1, 0.0, 0.2)
+
+    assert later.quotas == pace.quotas
+    assert rules.wait(later, 0.4) == pytest.approx(0.6)

@@ -1,12 +1,13 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 
 import pytest
 
 from agiraph.errors import Fault, ProviderFault
 from agiraph.model.conversation import Answer, Stop
-from agiraph.model.usage import Usage
+from agiraph.model.usage import Headroom, Usage
 from agiraph.providers.gate import LONGEST_PAUSE, Gate
 from tests.support.clock import HandClock
 from tests.support.talk import Talk
@@ -190,3 +191,47 @@ async def test_a_hundred_workers_share_what_a_service_allows_and_none_gives_up()
         task.result()  # none was given up
     assert clock.monotonic() - began < 25 * 1.1
     assert service.refusals < 0.3 * 500
+
+
+class Metered(Service):
+    """It allows 60,000 tokens a minute, tells what is left, and refuses beyond that."""
+
+    LIMIT = 60_000.0
+    TOOK = 2_000.0
+
+    def __init__(self, clock: HandClock) -> None:
+        super().__init__(clock)
+        self.left, self.at = self.LIMIT, clock.monotonic()
+        self.refusals = 0
+
+    async def ask(self, request: object) -> Answer:
+        now = self.clock.monotonic()
+        self.left = min(self.LIMIT, self.left + (now - self.at) * self.LIMIT / 60)
+        self.at = now
+        if self.left < self.TOOK:
+            self.refusals += 1
+            raise fault(Fault.RATE, 1.0)
+        self.left -= self.TOOK
+        room = Headroom("tokens", self.LIMIT, self.left, took=self.TOOK)
+        await self.clock.sleep(8.0)  # the headers were the first of a long answer
+        return replace(GOOD, headroom=(room,))
+
+
+async def test_workers_keep_to_the_tokens_that_a_service_tells_and_none_is_refused():
+    clock = HandClock()
+    service = Metered(clock)
+    gate = Gate(service, clock=clock, chance=lambda: 0.5)
+
+    async def worker() -> None:
+        for _ in range(5):
+            await Talk(gate, "x/y").ask("hi")
+
+    workers = [asyncio.ensure_future(worker()) for _ in range(20)]
+    began = clock.monotonic()
+    while not all(task.done() for task in workers):
+        await clock.advance(0.5, settle=5)
+    for task in workers:
+        task.result()
+    # Thirty calls are there at once, seventy more by one in two seconds.
+    assert clock.monotonic() - began < (70 * 2 + 8) * 1.1
+    assert service.refusals == 0
