@@ -13,7 +13,7 @@ from agiraph.cli.absence import away_words
 from agiraph.cli.call import Call, as_json, tree_options
 from agiraph.cli.codes import Misused, NotFound
 from agiraph.cli.read import Files
-from agiraph.cli.readmarks import mark_read, messages, read_marks
+from agiraph.cli.readmarks import broken_marks, mark_read, messages, read_marks
 from agiraph.cli.view import agent as agent_view
 from agiraph.cli.view import agent_names, one_agent, open_questions
 from agiraph.model.layout import Home
@@ -85,6 +85,8 @@ def inbox(
     if json_:
         render.data(render.as_json([asdict(each) for each in found]))
         return
+    if wrong := broken_marks(files):
+        render.say(f"{wrong}; mend it, or delete it.")
     away = away_words(files)
     if away:
         render.say(f"You are away {away}; `agiraph available` when you are back.")

@@ -104,13 +104,21 @@ class Files:
 
     def settings(self, path: PurePosixPath) -> Facts:
         """A whole YAML file as its keys; empty where it is none."""
+        return self.sound_settings(path)[0]
+
+    def sound_settings(self, path: PurePosixPath) -> tuple[Facts, str]:
+        """The keys of a YAML file, and what is wrong in it; empty where nothing is."""
         text = self.text(path)
         if not text:
-            return {}
+            bad = self.entry(path)
+            return {}, "it cannot be read" if bad is not None and bad.size else ""
         from agiraph.core.codec.page import read_section
         from agiraph.core.codec.report import Findings
 
-        return _plain(read_section(text, Findings.none_yet()).group)
+        findings = Findings.none_yet()
+        facts = _plain(read_section(text, findings).group)
+        wrong = [f"line {each.line}: {each.found}" for each in findings.problems]
+        return facts, "; ".join(wrong[:1])
 
 
 def words(facts: Facts, key: str) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
+from agiraph.cli.codes import BadTree
 from agiraph.cli.write import put
 from agiraph.errors import AgiraphError
 from agiraph.model.layout import READ, Home
@@ -38,9 +39,25 @@ def read_marks(files: Files) -> dict[str, frozenset[str]]:
     return found
 
 
+def broken_marks(files: Files) -> str:
+    """What is wrong with the file of the marks, for a person; empty where nothing is."""
+    facts, wrong = files.sound_settings(READ)
+    odd = [name for name, ids in facts.items() if not isinstance(ids, list | tuple)]
+    if odd and not wrong:
+        wrong = f"{odd[0]} has no list of ids"
+    return wrong and f"{READ} is not understood ({wrong}) and left as it is"
+
+
 def mark_read(files: Files, new: Mapping[str, frozenset[str]]) -> None:
-    """Note that messages were read; ids that no outbox holds any more are let go."""
+    """Note that messages were read; ids that no outbox holds any more are let go.
+
+    Raises:
+        BadTree: a person has left something in the file that would be lost.
+    """
     from agiraph.core.codec import emit
+
+    if wrong := broken_marks(files):
+        raise BadTree(f"{wrong}: mend it, or delete it to begin anew.")
 
     known = read_marks(files)
     kept = {}
@@ -54,7 +71,9 @@ def mark_read(files: Files, new: Mapping[str, frozenset[str]]) -> None:
 
 
 def mark_shown(files: Files, agent: str, ids: Iterable[str]) -> None:
-    """Note what a person was shown; a tree that cannot be written is only looked at."""
+    """Note what a person was shown; a tree that cannot be written, or a file of the
+    marks that is broken, is only looked at.
+    """
     known = read_marks(files).get(agent, frozenset())
     new = frozenset(filter(None, ids)) - known
     if new:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from agiraph.core.excerpt import ends
 from agiraph.core.limits import INLINED_REFS, MEMORY_SHOWN, SUMMARY_SHOWN
+from agiraph.core.untrusted import quoted
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -191,11 +192,7 @@ def same_prefix(old: SystemLine, new: SystemLine) -> bool:
 
 def notice(*lines: str) -> str:
     """Words of the daemon, marked as such; what it quotes cannot end the mark."""
-    return f"<agiraph>{_unmarked(chr(10).join(lines))}</agiraph>"
-
-
-def _unmarked(text: str) -> str:
-    return text.replace("<agiraph>", "< agiraph>").replace("</agiraph>", "< /agiraph>")
+    return f"<agiraph>{quoted(chr(10).join(lines))}</agiraph>"
 
 
 def ended_line(node: Node, stands: NodeState, worker: str | None) -> str:
@@ -213,7 +210,7 @@ def ended_line(node: Node, stands: NodeState, worker: str | None) -> str:
 def mail_text(sender: str, text: str, *, urgent: bool = False) -> str:
     """A message as its reader sees it."""
     mark = "urgent message" if urgent else "message"
-    return f"[{mark} from {sender}]\n{_unmarked(text.strip())}"
+    return f"[{mark} from {sender}]\n{quoted(text.strip())}"
 
 
 def diff_text(name: str, old: str, new: str) -> str:

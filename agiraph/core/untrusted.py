@@ -19,13 +19,36 @@ _MARK: Final = re.compile(
 )
 _OPENING: Final = re.compile(r'<untrusted from="([^"\n]*)" id="([0-9a-f]{16})">\n')
 _CLOSING: Final = re.compile(r'</untrusted id="[0-9a-f]{16}">\s*\Z')
-_LIKE_A_MARK: Final = re.compile(r"<(?=[\s/\\]*untrusted\b)", re.IGNORECASE)
 # What a reader does not see, but a model does: control characters, the tag block,
-# zero-width and direction marks (Unicode 16, general categories Cc and Cf).
+# zero-width and direction marks, and variation selectors in a row, which can carry any
+# text behind one letter (Unicode 16, general categories Cc, Cf and Mn).
 _UNSEEN: Final = re.compile(
-    r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u00ad\u200b\u200e\u200f\u202a-\u202e"
-    r"\u2060-\u2064\u2066-\u206f\ufeff\U000e0000-\U000e007f]"
+    r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u00ad\u061c\u180e\u200b\u200e\u200f"
+    r"\u202a-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\U0001d173-\U0001d17a"
+    r"\U000e0000-\U000e007f]|[\ufe00-\ufe0f\U000e0100-\U000e01ef]{2,}"
 )
+# What stays, as some scripts are written with it, and shows nothing inside a word.
+_BLANK: Final = (
+    r"[\u034f\u115f\u1160\u17b4\u17b5\u200c\u200d\u3164\uffa0\ufe00-\ufe0f"
+    r"\U000e0100-\U000e01ef]*"
+)
+
+
+def _like(word: str) -> str:
+    """A word however it is spaced out, in ASCII or in full-width letters."""
+    letters = (f"[{one}{chr(ord(one) + 0xFEE0)}]" for one in word)
+    return _BLANK.join(letters)
+
+
+def _like_a_mark(*words: str) -> re.Pattern[str]:
+    """What opens a mark of one of these words, or its end."""
+    begins = rf"[<\ufe64\uff1c](?=(?:[\s/\\\u2044\u2215\uff0f\uff3c]|{_BLANK[:-1]})*"
+    named = "|".join(map(_like, words))
+    return re.compile(rf"{begins}(?:{named})(?!\w))", re.IGNORECASE)
+
+
+_LIKE_A_NOTICE: Final = _like_a_mark("agiraph")
+_LIKE_A_MARK: Final = _like_a_mark("untrusted", "agiraph")
 
 
 def fence(text: str, source: str, *, seed: str = "") -> str:
@@ -79,6 +102,11 @@ def blocks(text: str) -> list[tuple[str, str]]:
     return found
 
 
+def quoted(text: str) -> str:
+    """What the daemon quotes within its own mark, which it can neither open nor end."""
+    return _LIKE_A_NOTICE.sub("&lt;", text)
+
+
 def _harmless(text: str) -> str:
     """The text without what is not seen, and without anything like our marks."""
     return _LIKE_A_MARK.sub("&lt;", _UNSEEN.sub("", text))
@@ -86,9 +114,9 @@ def _harmless(text: str) -> str:
 
 def _label(source: str) -> str:
     """An address that cannot leave the quotes it is put into."""
-    kept = "".join(_quoted(one) for one in _UNSEEN.sub("", source))
+    kept = "".join(_escaped(one) for one in _UNSEEN.sub("", source))
     return kept[:_LONGEST_SOURCE]
 
 
-def _quoted(one: str) -> str:
+def _escaped(one: str) -> str:
     return f"%{ord(one):02X}" if one in '"<>\n\r\t ' else one

@@ -27,8 +27,13 @@ _BAD: Final = re.compile(r"[\x00-\x20\x7f\\]")
 _LABEL: Final = re.compile(r"(?!-)[a-z0-9_-]{1,63}(?<!-)")
 _NUMBER: Final = re.compile(r"[0-9]+|0x[0-9a-f]*", re.IGNORECASE)
 _PLAIN_V4: Final = re.compile(r"(0|[1-9][0-9]{0,2})(\.(0|[1-9][0-9]{0,2})){3}")
-# Names that never lead to the public web (RFC 6761, 6762, 7686, 8375, 9476; ICANN).
-_HOUSE: Final = ("localhost", "local", "internal", "home.arpa", "onion", "alt", "lan")
+# Names that never lead to the public web (RFC 6761, 6762 and its appendix G, 7686,
+# 8375, 9476; ICANN's lists of private and undelegated names; what clusters use).
+_HOUSE: Final = (
+    "localhost", "local", "internal", "home.arpa", "onion", "alt", "lan", "localdomain",
+    "home", "corp", "mail", "intranet", "private", "invalid", "svc", "in-addr.arpa",
+    "ip6.arpa",
+)  # fmt: skip
 
 _Network: TypeAlias = ipaddress.IPv4Network | ipaddress.IPv6Network
 _IP: TypeAlias = ipaddress.IPv4Address | ipaddress.IPv6Address
@@ -118,7 +123,9 @@ def next_address(here: WebAddress, to: str, *, loopback: bool = False) -> WebAdd
 def _host(text: str, netloc: str, *, loopback: bool) -> str:
     """The host in its one form; names of the house are refused."""
     if netloc.startswith("["):
-        host = netloc[1:].partition("]")[0]
+        host, _, rest = netloc[1:].partition("]")
+        if rest and not rest.startswith(":"):
+            raise _no(text, "it is no address")
         return _number(text, host, loopback=loopback)
     name = unicodedata.normalize("NFKC", netloc.partition(":")[0]).lower()
     name = name.replace("\u3002", ".").replace("%2e", ".").removesuffix(".")

@@ -100,3 +100,26 @@ def test_away_until_a_time_that_is_over_is_a_mistake(run: Run, root: Path) -> No
     assert run("away", "2020-01-01").exit_code == 2
     (root / "AWAY").write_text("until: 2020-01-01\n")
     assert "You are away" not in run("status").stdout
+
+
+@pytest.mark.parametrize(
+    "broken", ["news: [abc\n", "<<<<<<< here\nnews: [a]\n=======\n", "news: all\n"]
+)
+def test_read_marks_that_a_person_has_broken_are_left_as_they_are(
+    run: Run, root: Path, broken: str
+) -> None:
+    marks = root / "_read.yaml"
+    marks.write_text(broken, encoding="utf-8")
+    refused = run("inbox", "--read")
+    assert refused.exit_code == 4
+    assert "_read.yaml is not understood" in refused.output
+    shown = run("inbox")
+    assert "left as it is" in shown.output
+    assert "Done with AMD." in shown.output
+    assert marks.read_text(encoding="utf-8") == broken
+
+
+def test_an_empty_file_of_read_marks_is_filled(run: Run, root: Path) -> None:
+    (root / "_read.yaml").write_text("# mine\n", encoding="utf-8")
+    assert run("inbox", "--read").exit_code == 0
+    assert messages(run) == []
