@@ -40,7 +40,7 @@ def read_marks(files: Files) -> dict[str, frozenset[str]]:
 
 
 def broken_marks(files: Files) -> str:
-    """What is wrong with the file of the marks, for a person; empty where nothing is."""
+    """What is wrong with the file of the marks; empty where nothing is."""
     facts, wrong = files.sound_settings(READ)
     odd = [name for name, ids in facts.items() if not isinstance(ids, list | tuple)]
     if odd and not wrong:
@@ -71,9 +71,7 @@ def mark_read(files: Files, new: Mapping[str, frozenset[str]]) -> None:
 
 
 def mark_shown(files: Files, agent: str, ids: Iterable[str]) -> None:
-    """Note what a person was shown; a tree that cannot be written, or a file of the
-    marks that is broken, is only looked at.
-    """
+    """Note what a person was shown, where marks can be written and are in order."""
     known = read_marks(files).get(agent, frozenset())
     new = frozenset(filter(None, ids)) - known
     if new:
