@@ -153,6 +153,7 @@ class ProviderSettings:
         kind: openai, anthropic or gemini: whose protocol the server speaks.
         wire_api: messages, responses, chat or gemini; None is the kind's default.
         text: whether models call tools by text there.
+        stream: whether answers come piece by piece; else each in one piece.
     """
 
     name: str
@@ -161,6 +162,7 @@ class ProviderSettings:
     api_key_env: str | None = None
     wire_api: str | None = None
     text: bool = False
+    stream: bool = True
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from agiraph.errors import Fault, ProviderFault
 from agiraph.providers import known, local
-from agiraph.providers.connection import IDLE, LOCAL_IDLE, Account
+from agiraph.providers.connection import IDLE, LOCAL_IDLE, WHOLE_IDLE, Account
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -63,14 +63,16 @@ def way_to(
     base_url = _root(base_url, wire, home)
     key_env = _key_env(setting, usual, home, at_home=at_home)
     key = environment.get(key_env, "").strip() if key_env else ""
+    stream = setting.stream if setting else True
     account = Account(
         provider=name,
         sdk=known.SDKS[wire],
         base_url=base_url,
         key=key,
         key_env=key_env,
-        idle=LOCAL_IDLE if local.is_loopback(base_url) else IDLE,
+        idle=_idle(base_url, stream=stream),
         headers=APP_HEADERS if home.name == "openrouter" else {},
+        stream=stream,
     )
     needed = bool(key_env) and not key and not _may_be_open(setting, base_url)
     return Way(account, wire, key_env if needed else "", at_home)
@@ -122,6 +124,12 @@ def _root(base_url: str, wire: str, home: known.KnownProvider) -> str:
         return base_url
     root = base_url.removesuffix(_IMITATION).removesuffix(_VERSION)
     return root if wire == "gemini" else root + _VERSION + _IMITATION
+
+
+def _idle(base_url: str, *, stream: bool) -> float:
+    if local.is_loopback(base_url):
+        return LOCAL_IDLE
+    return IDLE if stream else WHOLE_IDLE
 
 
 def has_package(name: str) -> bool:

@@ -25,6 +25,7 @@ from agiraph.providers.wire import (
     bare,
     compact,
     count,
+    in_one_piece,
     made_id,
     own_content,
     read_call,
@@ -57,14 +58,17 @@ _STOPS = {
 
 
 class MessagesWire:
-    """Renders requests for /v1/messages and hears its streams."""
+    """Renders requests for /v1/messages and hears its answers."""
 
     name = MESSAGES
     path = "/v1/messages"
 
-    def __init__(self, service: Service, *, diagnoses: bool = False) -> None:
+    def __init__(
+        self, service: Service, *, diagnoses: bool = False, stream: bool = True
+    ) -> None:
         """`diagnoses`: whether the service says why its cache was missed."""
         self._service = service
+        self._stream = stream
         self._diagnoses = diagnoses
 
     def head(self, prefix: SystemLine) -> bytes:
@@ -104,7 +108,7 @@ class MessagesWire:
         """Options and the mark that lets the service cache up to the last block."""
         rest: dict[str, object] = {
             "max_tokens": request.max_tokens,
-            "stream": True,
+            "stream": self._stream,
             "cache_control": {"type": "ephemeral"},
         }
         if self._diagnoses:
@@ -228,6 +232,24 @@ class MessagesHearing:
             raise faults.broken(self._service, what) from error
         return self._closed
 
+    def whole(self, body: str) -> bool:
+        """Take a message that came in one piece."""
+        data = in_one_piece(body, "content")
+        if data is None:
+            return False
+        if data.get("error"):
+            raise faults.of_report(self._service, data["error"])
+        self._id = str(data.get("id") or "")
+        self._count(data.get("usage"))
+        self._diagnosed(data)
+        blocks = [
+            block for block in _list(data.get("content")) if isinstance(block, dict)
+        ]
+        self._blocks = dict(enumerate(blocks))
+        self._stop = str(data.get("stop_reason") or "")
+        self._closed = True
+        return True
+
     def answer(self) -> Answer:
         """The whole answer, or a fault where message_stop never came."""
         if not self._closed or self._stop is None:
@@ -314,7 +336,7 @@ class MessagesHearing:
             if block.get("type") != "tool_use":
                 continue
             if written is None:
-                written = json.dumps(block.get("input") or {})
+                written = _written(block.get("input"))
             given = block.get("id") or made_id(self._request, index)
             block["id"] = wire_id(str(given))
             call = read_call(str(block["id"]), str(block.get("name", "")), written)
@@ -326,6 +348,11 @@ class MessagesHearing:
 def _input(written: str) -> object:
     call = read_call("", "", written)
     return arguments_of(call)
+
+
+def _written(given: object) -> str:
+    """What came as an input whole; some servers send the text of the model itself."""
+    return given if isinstance(given, str) else json.dumps(given or {})
 
 
 def _list(value: object) -> list[object]:

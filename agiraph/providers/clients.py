@@ -48,7 +48,13 @@ class Client(Protocol):
 
 
 def opened(
-    sdk: str, *, key: str, base_url: str, idle: float, headers: Mapping[str, str]
+    sdk: str,
+    *,
+    key: str,
+    base_url: str,
+    idle: float,
+    headers: Mapping[str, str],
+    stream: bool = True,
 ) -> Client:
     """The client of an SDK; loads it, which takes seconds.
 
@@ -59,6 +65,8 @@ def opened(
     module = importlib.import_module(sdk)
     if sdk == GENAI:
         return GenaiClient(module, key, base_url, idle)
+    wanted = "text/event-stream" if stream else "application/json"
+    headers = {**headers, "Accept": wanted}
     return StainlessClient(module, key, base_url, idle, headers)
 
 
@@ -129,7 +137,6 @@ class StainlessClient:
                 path,
                 content=body,
                 cast_to=self._httpx.Response,
-                options={"headers": {"Accept": "text/event-stream"}},
                 stream=True,
                 stream_cls=self._sdk.AsyncStream,
             )

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 IDLE = 120.0
 LOCAL_IDLE = 900.0  # a local model reads a long prompt before its first word
+WHOLE_IDLE = 600.0  # an answer in one piece is silent until it is all there
 LONGEST_CALL = 3600.0
 DRAIN = 1.0
 LARGEST_PAGE = 256 * 1024
@@ -34,6 +35,7 @@ class Account:
         sdk: the package: anthropic, openai or google.genai.
         key_env: the variable that holds the key; "" where none is needed.
         idle: seconds of silence after which an answer counts as broken.
+        stream: whether answers are asked for piece by piece.
     """
 
     provider: str
@@ -43,6 +45,7 @@ class Account:
     key_env: str = ""
     idle: float = IDLE
     headers: Mapping[str, str] = field(default_factory=dict)
+    stream: bool = True
 
     def service(self, model: str) -> faults.Service:
         """Who is to be named when it fails."""
@@ -52,7 +55,7 @@ class Account:
 
 
 class Connection:
-    """Posts bodies to one account and lets an ear hear the events of the answer."""
+    """Posts bodies to one account and lets an ear hear the answer."""
 
     def __init__(self, account: Account) -> None:
         self.account = account
@@ -123,6 +126,7 @@ class Connection:
                 base_url=account.base_url,
                 idle=account.idle,
                 headers=account.headers,
+                stream=account.stream,
             )
         except ImportError as error:
             raise faults.missing_package(account.sdk, str(error)) from error
@@ -134,8 +138,8 @@ class Connection:
     ) -> None:
         content_type = response.headers.get("content-type", "")
         if not content_type.startswith("text/event-stream"):
-            page = await _start_of(response)
-            raise faults.not_a_stream(service, content_type, page)
+            await self._hear_whole(response, hearing, service)
+            return
         decoder = Decoder()
         chunks = response.aiter_bytes()
         async for chunk in chunks:
@@ -154,6 +158,18 @@ class Connection:
         for event in decoder.close():
             hearing.hear(event)
 
+    async def _hear_whole(
+        self, response: httpx2.Response, hearing: Hearing, service: faults.Service
+    ) -> None:
+        """Take what came in one piece: the answer where none was to be streamed."""
+        content_type = response.headers.get("content-type", "")
+        if self.account.stream or "json" not in content_type:
+            page = await _start_of(response)
+            raise faults.not_a_stream(service, content_type, page)
+        body = (await response.aread()).decode("utf-8", "replace")
+        if not hearing.whole(body):
+            raise faults.not_a_stream(service, content_type, body[:LARGEST_PAGE])
+
 
 async def _start_of(response: httpx2.Response) -> str:
     page = bytearray()
@@ -168,11 +184,11 @@ class Connections:
     """The connections of this process: one for each account."""
 
     def __init__(self) -> None:
-        self._open: dict[tuple[str, str, str], Connection] = {}
+        self._open: dict[tuple[str, str, str, bool], Connection] = {}
 
     def to(self, account: Account) -> Connection:
-        """The one connection for a package, key and base URL."""
-        key = (account.sdk, account.key, account.base_url)
+        """The one connection for a package, key, base URL and manner."""
+        key = (account.sdk, account.key, account.base_url, account.stream)
         if key not in self._open:
             self._open[key] = Connection(replace(account))
         return self._open[key]

@@ -145,9 +145,9 @@ def not_a_stream(service: Service, content_type: str, body: str) -> ProviderFaul
     if '"error"' in body[:2000]:
         return of_status(service, _status_in(body), body, {})
     words = (
-        f"{service.where} sent {content_type or 'no content type'} instead of a stream "
-        f"of events: {service.said(body) or 'nothing'}. Check the base URL and "
-        "`wire_api`."
+        f"{service.where} sent {content_type or 'no content type'} instead of an "
+        f"answer as it was asked for: {service.said(body) or 'nothing'}. Check the "
+        "base URL, `wire_api` and `stream`."
     )
     return ProviderFault(Fault.REQUEST, words)
 

@@ -41,14 +41,15 @@ _BEFORE_3 = re.compile(r"gemini-[12]\b")
 
 
 class GeminiWire:
-    """Renders requests for streamGenerateContent and hears its streams."""
+    """Renders requests for generateContent, streamed or not, and hears its answers."""
 
     name = GEMINI
 
-    def __init__(self, service: Service) -> None:
+    def __init__(self, service: Service, *, stream: bool = True) -> None:
         self._service = service
         model = bare(service.model)
-        self.path = f"models/{model}:streamGenerateContent?alt=sse"
+        asks = "streamGenerateContent?alt=sse" if stream else "generateContent"
+        self.path = f"models/{model}:{asks}"
         self._signs = not _BEFORE_3.match(model)
 
     def head(self, prefix: SystemLine) -> bytes:

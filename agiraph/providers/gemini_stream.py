@@ -1,4 +1,4 @@
-"""Streams of the generateContent wire, put together into one answer."""
+"""Answers of the generateContent wire: streams put together, or whole ones."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from agiraph.model.conversation import Answer, Stop
 from agiraph.model.tool import ToolCall
 from agiraph.model.usage import Usage
 from agiraph.providers import faults
-from agiraph.providers.wire import count, made_id, wire_id
+from agiraph.providers.sse import Event
+from agiraph.providers.wire import count, in_one_piece, made_id, wire_id
 
 if TYPE_CHECKING:
     from agiraph.model.conversation import Request
     from agiraph.model.json import JsonObject
     from agiraph.providers.faults import Service
-    from agiraph.providers.sse import Event
 
 GEMINI = "gemini"
 _STOPS = {
@@ -67,6 +67,13 @@ class GeminiHearing:
             what = "held an event that cannot be read"
             raise faults.broken(self._service, what) from error
         return False
+
+    def whole(self, body: str) -> bool:
+        """Take an answer that came in one piece: all of a stream in one event."""
+        if in_one_piece(body, "candidates", "promptFeedback") is None:
+            return False
+        self.hear(Event("", body))
+        return True
 
     def answer(self) -> Answer:
         """The whole answer, or a fault where no reason for its end ever came."""

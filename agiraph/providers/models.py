@@ -165,7 +165,8 @@ class ModelCatalog:
         if why_not is not None:
             raise why_not
         account = way.account
-        key = (name, account.sdk, account.base_url, account.key, way.wire)
+        manner = "stream" if account.stream else "whole"
+        key = (name, account.sdk, account.base_url, account.key, way.wire, manner)
         gated = self._kept(key, lambda: self._gated(way))
         if not self._by_text(model):
             return gated
@@ -334,25 +335,26 @@ class ModelCatalog:
 
 
 def _wire(way: Way, service: faults.Service) -> Wire:
+    stream = way.account.stream
     if way.wire == "messages":
         from agiraph.providers.anthropic import MessagesWire  # noqa: PLC0415
 
-        return MessagesWire(service, diagnoses=way.at_home)
+        return MessagesWire(service, diagnoses=way.at_home, stream=stream)
     if way.wire == "gemini":
         from agiraph.providers.gemini import GeminiWire  # noqa: PLC0415
 
-        return GeminiWire(service)
+        return GeminiWire(service, stream=stream)
     if way.wire == "responses":
         from agiraph.providers.openai_responses import ResponsesWire  # noqa: PLC0415
 
-        return ResponsesWire(service)
+        return ResponsesWire(service, stream=stream)
     from agiraph.providers.openai_chat import ChatWire, Dialect  # noqa: PLC0415
 
     dialect = Dialect(
         openai=way.account.provider == "openai" and way.at_home,
         openrouter=way.account.provider == "openrouter",
     )
-    return ChatWire(service, dialect)
+    return ChatWire(service, dialect, stream=stream)
 
 
 def _offline() -> Provider:

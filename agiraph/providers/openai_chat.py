@@ -53,13 +53,16 @@ class Dialect:
 
 
 class ChatWire:
-    """Renders requests for /chat/completions and hears its streams."""
+    """Renders requests for /chat/completions and hears its answers."""
 
     name = CHAT
     path = "/chat/completions"
 
-    def __init__(self, service: Service, dialect: Dialect) -> None:
+    def __init__(
+        self, service: Service, dialect: Dialect, *, stream: bool = True
+    ) -> None:
         self._service = service
+        self._stream = stream
         self._dialect = dialect
 
     def head(self, prefix: SystemLine) -> bytes:
@@ -92,10 +95,9 @@ class ChatWire:
 
     def tail(self, request: Request) -> bytes:
         """Options, the longest answer, and the wish for a stream with usage."""
-        rest: dict[str, object] = {
-            "stream": True,
-            "stream_options": {"include_usage": True},
-        }
+        rest: dict[str, object] = {"stream": self._stream}
+        if self._stream:
+            rest["stream_options"] = {"include_usage": True}
         longest = "max_completion_tokens" if self._dialect.openai else "max_tokens"
         rest[longest] = request.max_tokens
         options = request.options

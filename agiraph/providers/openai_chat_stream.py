@@ -1,4 +1,4 @@
-"""Streams of the Chat Completions wire, put together into one answer."""
+"""Answers of the Chat Completions wire: streams put together, or whole ones."""
 
 from __future__ import annotations
 
@@ -8,7 +8,13 @@ from typing import TYPE_CHECKING
 from agiraph.model.conversation import Answer, Stop
 from agiraph.model.usage import Usage
 from agiraph.providers import faults
-from agiraph.providers.wire import count, made_id, read_call, wire_id
+from agiraph.providers.wire import (
+    count,
+    in_one_piece,
+    made_id,
+    read_call,
+    wire_id,
+)
 
 if TYPE_CHECKING:
     from agiraph.model.conversation import Request
@@ -52,6 +58,19 @@ class ChatHearing:
             what = "held an event that cannot be read"
             raise faults.broken(self._service, what) from error
         return False
+
+    def whole(self, body: str) -> bool:
+        """Take a completion that came in one piece, as one delta."""
+        data = in_one_piece(body, "choices")
+        if data is None:
+            return False
+        try:
+            self._take("", {**data, "choices": _as_deltas(data.get("choices"))})
+        except (ValueError, KeyError, TypeError, AttributeError) as error:
+            what = "cannot be read"
+            raise faults.broken(self._service, what) from error
+        self._done = True
+        return True
 
     def answer(self) -> Answer:
         """The whole answer, or a fault where its end never came.
@@ -167,6 +186,26 @@ class ChatHearing:
             cache_read=read,
             cache_write=written,
         )
+
+
+def _as_deltas(choices: object) -> list[dict[str, object]]:
+    """The first choice of a whole completion in the form of a stream's.
+
+    Its calls are numbered, because some servers give them no ids; what is empty in it
+    says nothing and is not to go back.
+    """
+    if not isinstance(choices, list):
+        return []
+    found = []
+    for choice in choices[:1]:
+        message = choice.get("message") or {}
+        said = {k: v for k, v in message.items() if v not in (None, [])}
+        calls = said.get("tool_calls") or ()
+        if calls:
+            said["tool_calls"] = [{**c, "index": i} for i, c in enumerate(calls)]
+        ended = choice.get("finish_reason") or "stop"
+        found.append({**choice, "delta": said, "finish_reason": ended})
+    return found
 
 
 def _grown(old: object, more: object) -> object:

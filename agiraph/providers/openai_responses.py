@@ -29,6 +29,7 @@ from agiraph.providers.wire import (
     bare,
     compact,
     count,
+    in_one_piece,
     made_id,
     own_content,
     read_call,
@@ -47,13 +48,14 @@ RESPONSES = "responses"
 
 
 class ResponsesWire:
-    """Renders requests for /responses and hears its streams."""
+    """Renders requests for /responses and hears its answers."""
 
     name = RESPONSES
     path = "/responses"
 
-    def __init__(self, service: Service) -> None:
+    def __init__(self, service: Service, *, stream: bool = True) -> None:
         self._service = service
+        self._stream = stream
 
     def head(self, prefix: SystemLine) -> bytes:
         """Model, instructions and tools."""
@@ -96,7 +98,7 @@ class ResponsesWire:
         """Nothing kept there, reasoning handed to us, the longest answer, options."""
         rest: dict[str, object] = {
             "store": False,
-            "stream": True,
+            "stream": self._stream,
             "max_output_tokens": request.max_tokens,
         }
         if reasons_in_secret(request.model):
@@ -179,6 +181,19 @@ class ResponsesHearing:
         except (ValueError, KeyError, TypeError, AttributeError) as error:
             what = f"held an event that cannot be read ({event.name})"
             raise faults.broken(self._service, what) from error
+
+    def whole(self, body: str) -> bool:
+        """Take a response that came in one piece."""
+        data = in_one_piece(body, "output")
+        if data is None:
+            return False
+        status = data.get("status", "completed")
+        if data.get("error") or status == "failed":
+            error = data.get("error") or "the response failed"
+            raise faults.of_report(self._service, error)
+        if status in ("completed", "incomplete"):
+            self._response = data
+        return True
 
     def answer(self) -> Answer:
         """The whole answer, or a fault where the response never ended."""

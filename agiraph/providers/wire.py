@@ -54,6 +54,13 @@ class Hearing(Protocol):
             ProviderFault: the event is broken, or reports an error.
         """
 
+    def whole(self, body: str) -> bool:
+        """Take an answer that came in one piece; False where it is none of this wire.
+
+        Raises:
+            ProviderFault: it reports an error.
+        """
+
     def answer(self) -> Answer:
         """The whole answer.
 
@@ -147,6 +154,22 @@ def read_call(call_id: str, name: str, written: str) -> ToolCall:
     if not isinstance(arguments, dict):
         return ToolCall(call_id, name, None, broken=written)
     return ToolCall(call_id, name, arguments)
+
+
+def in_one_piece(body: str, *keys: str) -> dict[str, object] | None:
+    """An answer that came in one piece, or None where it is none of this wire.
+
+    Args:
+        body: what came.
+        keys: of which an answer of this wire has one; an error has `error`.
+    """
+    try:
+        data = json.loads(body)
+    except (ValueError, RecursionError):
+        return None
+    if not isinstance(data, dict):
+        return None
+    return data if data.get("error") or any(key in data for key in keys) else None
 
 
 def count(value: object, *path: str) -> int:

@@ -38,7 +38,7 @@ def catalog() -> Callable[..., object]:
 
     @asynccontextmanager
     async def open_catalog(
-        server: ModelServer, *, patience: float = 0.0, **more: str
+        server: ModelServer, *, patience: float = 0.0, stream: bool = True, **more: str
     ) -> AsyncIterator[ModelCatalog]:
         settings = TreeSettings(
             providers=(
@@ -48,6 +48,11 @@ def catalog() -> Callable[..., object]:
                     base_url=server.openai_url,
                     wire_api="responses",
                     api_key_env="OPENAI_API_KEY",
+                    stream=stream,
+                ),
+                *(
+                    ProviderSettings(kind, kind, stream=stream)
+                    for kind in ("anthropic", "openai", "gemini")
                 ),
             )
         )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from contextlib import suppress
+from functools import partial
 from itertools import pairwise
 
 import pytest
@@ -24,6 +25,12 @@ from tests.support.model_server import (
     say,
 )
 from tests.support.talk import Talk
+
+
+@pytest.fixture(params=["stream", "whole"])
+def catalog(request, catalog):
+    """All that is promised here is promised of answers in one piece, too."""
+    return partial(catalog, stream=request.param == "stream")
 
 
 def writes_then_ends(asked: Asked) -> Scripted:

@@ -131,18 +131,21 @@ def chat_events(reply: Reply, said: Said) -> list[Event]:
                 number += 1
             case Block(value):
                 made.append(chunk(value))
-    finish = {
-        "end_turn": "stop",
-        "tool_use": "tool_calls",
-        "max_tokens": "length",
-        "refusal": "content_filter",
-    }.get(stop_of(reply), stop_of(reply))
-    made.append(chunk({}, finish))
+    made.append(chunk({}, _finish(reply)))
     made.append(
         ("", _chunk(said) | {"choices": [], "usage": _openai_usage(said, chat=True)})
     )
     made.append(("", "[DONE]"))
     return made
+
+
+def _finish(reply: Reply) -> str:
+    return {
+        "end_turn": "stop",
+        "tool_use": "tool_calls",
+        "max_tokens": "length",
+        "refusal": "content_filter",
+    }.get(stop_of(reply), stop_of(reply))
 
 
 def _chunk(said: Said) -> dict[str, Any]:
@@ -250,46 +253,60 @@ def _responses_items(reply: Reply, said: Said) -> list[dict[str, Any]]:
 
 def unstreamed(wire: str, reply: Reply, said: Said) -> dict[str, Any]:
     """The same answer as one body, for clients that do not stream."""
-    made = events(wire, reply, said)
+    if reply.error is not None:
+        kind, message = reply.error
+        return {"error": {"type": kind, "code": kind, "message": message}}
     if wire == "gemini":
-        return joined_chunks(made)
+        return joined_chunks(gemini_events(reply, said))
     if wire == "responses":
-        return dict(made[-1][1]["response"])  # type: ignore[index]
+        return dict(responses_events(reply, said)[-1][1]["response"])  # type: ignore[index]
     if wire == "chat":
-        calls = [
+        return _whole_completion(reply, said)
+    return _whole_message(reply, said)
+
+
+def _whole_completion(reply: Reply, said: Said) -> dict[str, Any]:
+    text = "".join(part.text for part in reply.parts if isinstance(part, Say))
+    message: dict[str, Any] = {
+        "role": "assistant",
+        "content": text or None,
+        "refusal": None,
+        "annotations": [],
+    }
+    if said.thinking:
+        message["reasoning_content"] = "Let me think."
+    for part in reply.parts:
+        if isinstance(part, Block):
+            message |= part.value
+    calls = [part for part in reply.parts if isinstance(part, Call)]
+    if calls:
+        message["tool_calls"] = [
             {
                 "id": part.id,
                 "type": "function",
                 "function": {"name": part.name, "arguments": written(part)},
             }
-            for part in reply.parts
-            if isinstance(part, Call)
+            for part in calls
         ]
-        text = "".join(part.text for part in reply.parts if isinstance(part, Say))
-        message: dict[str, Any] = {"role": "assistant", "content": text or None}
-        if calls:
-            message["tool_calls"] = calls
-        finish = "tool_calls" if calls else "stop"
-        choice = {"index": 0, "message": message, "finish_reason": finish}
-        body = _chunk(said) | {"object": "chat.completion", "choices": [choice]}
-        return body | {"usage": _openai_usage(said, chat=True)}
-    return _unstreamed_message(reply, said, dict(made[0][1]["message"]))  # type: ignore[index]
+    choice = {"index": 0, "message": message, "finish_reason": _finish(reply)}
+    body = _chunk(said) | {"object": "chat.completion", "choices": [choice]}
+    return body | {"usage": _openai_usage(said, chat=True)}
 
 
-def _unstreamed_message(
-    reply: Reply, said: Said, message: dict[str, Any]
-) -> dict[str, Any]:
+def _whole_message(reply: Reply, said: Said) -> dict[str, Any]:
+    message: dict[str, Any] = messages_events(reply, said)[0][1]["message"]  # type: ignore[index]
     content = []
+    calls = [part for part in reply.parts if isinstance(part, Call)]
     for start, deltas in _messages_blocks(reply, said):
         block = dict(start)
         for delta in deltas:
             for key, value in delta.items():
                 if key not in ("type", "partial_json"):
                     block[key] = block.get(key, "") + value
-        content.append(block)
-    calls_left = [part for part in reply.parts if isinstance(part, Call)]
-    for block in content:
         if block["type"] == "tool_use":
-            block["input"] = calls_left.pop(0).arguments
+            called = calls.pop(0)
+            # What is no object stands there as the model wrote it.
+            block["input"] = called.broken or called.arguments
+        content.append(block)
     message["usage"] |= {"output_tokens": said.usage["output"]}
     return message | {"content": content, "stop_reason": stop_of(reply)}

@@ -348,7 +348,7 @@ class ModelServer:
         said = self._said(asked, chosen)
         reply = identified(chosen, asked.number)
         if not asked.body.get("stream"):
-            return await _send(writer, 200, unstreamed(asked.wire, reply, said))
+            return await _send_whole(writer, unstreamed(asked.wire, reply, said), reply)
         return await _stream(writer, events(asked.wire, reply, said), reply)
 
     def _said(self, asked: Asked, reply: Reply) -> Said:
@@ -371,23 +371,39 @@ async def _send(
     status: int,
     body: dict[str, Any] | str,
     headers: dict[str, str] | None = None,
+    *,
+    cut: bool = False,
 ) -> bool:
     page_ = isinstance(body, str)
     data = (body if isinstance(body, str) else json.dumps(body)).encode()
+    kind = {"content-type": "text/html" if page_ else "application/json"}
     lines = [
         f"HTTP/1.1 {status} Status",
-        f"content-type: {'text/html' if page_ else 'application/json'}",
         f"content-length: {len(data)}",
-        *(f"{name}: {value}" for name, value in (headers or {}).items()),
+        *(f"{name}: {value}" for name, value in (kind | (headers or {})).items()),
     ]
+    data = data[: len(data) // 2] if cut else data
     writer.write("\r\n".join(lines).encode() + b"\r\n\r\n" + data)
     await writer.drain()
-    return True
+    return not cut
 
 
 async def _fail(writer: asyncio.StreamWriter, wire: str, failure: Failure) -> bool:
     body: dict[str, Any] | str = failure.page or failure_body(wire, failure)
     return await _send(writer, failure.status, body, failure.headers)
+
+
+async def _send_whole(
+    writer: asyncio.StreamWriter, body: dict[str, Any], reply: Reply
+) -> bool:
+    """An answer in one piece; cut and spoiled ones come as half of it."""
+    if reply.stall is not None:
+        await asyncio.sleep(30)
+    if reply.spoil is not None:
+        half = json.dumps(body)
+        json_ = {"content-type": "application/json"}
+        return await _send(writer, 200, half[: len(half) // 2], json_)
+    return await _send(writer, 200, body, cut=reply.cut is not None)
 
 
 async def _stream(

@@ -80,6 +80,7 @@ def _provider(place: Place) -> ProviderSettings:
         api_key_env=keys.get("api_key_env", services.variable, None),
         wire_api=keys.get("wire_api", wire, None),
         text=keys.get("text", kinds.flag, default=False),
+        stream=keys.get("stream", kinds.flag, default=True),
     )
     keys.get("api_key", services.no_key, "")
     keys.close()
