@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import TYPE_CHECKING
@@ -97,6 +98,7 @@ class Desk:
         self.paused = False
         self.stopping = False
         self.opening = False
+        self.reading = asyncio.Lock()  # held while what people wrote is taken in
         self.loops: set[str] = set()
         self.active: set[str] = set()
         self.unannounced: set[str] = set()  # nodes whose creation is not on record yet
@@ -219,6 +221,11 @@ class Desk:
     async def until_free(self, hold: str) -> None:
         """Wait until another hold is there, or none."""
         await self.bell.until(lambda: self.hold != hold)
+
+    async def all_read(self) -> None:
+        """Wait until what people wrote together is before its readers together."""
+        async with self.reading:
+            return
 
     @property
     def run_open(self) -> bool:

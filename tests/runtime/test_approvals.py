@@ -266,6 +266,18 @@ async def test_urgent_words_go_ahead_of_an_approved_call(a: Inside) -> None:
     assert "put off" in a.results("bash", "Alice")[0]
 
 
+async def test_a_yes_does_not_outrun_the_urgent_words_behind_it(a: Inside) -> None:
+    """All that was typed together is before its readers before any of it is acted on."""
+    await a_command_waits(a)
+    notes = "".join(f"Note {number}.\n---\n" for number in range(50))
+    a.write("_inbox.md", f"q-001: yes\n---\n{notes}!@Alice stop, not that\n")
+    await a.look()
+    await a.asked("n", 2)
+
+    assert times(a) == 0
+    assert "put off" in a.results("bash", "Alice")[0]
+
+
 async def test_a_cancelled_node_asks_no_longer(a: Inside) -> None:
     await a_command_waits(a)
     a.write("runs/" + a.run.name + "/nodes/n/STOP", "")

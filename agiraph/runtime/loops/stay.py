@@ -40,6 +40,7 @@ class Stay:
                 async with self.held(hold):
                     await desk.until_free(hold)
         await self.enter()
+        await desk.all_read()
 
     async def enter(self) -> None:
         """Have a place among the runs; to answer a person, none is waited for."""

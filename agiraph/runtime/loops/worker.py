@@ -151,6 +151,7 @@ class Worker:
                 async with self.held(hold):
                     await desk.until_free(hold)
         await self.shift.enter()
+        await desk.all_read()
 
     @asynccontextmanager
     async def parked(self, state: NodeState, words: str) -> AsyncIterator[None]:

@@ -46,8 +46,9 @@ class Letters:
     async def take_in(self, folder: Folder) -> None:
         """Everything that has come, as far as it is quiet enough to be whole."""
         await self._approvals(folder.approvals)
-        await self._answers.take_in(folder)
-        await self._mail(folder)
+        async with self.desk.reading:  # an answer does not outrun what came with it
+            await self._answers.take_in(folder)
+            await self._mail(folder)
         await self._close_old()
         self._is_first = folder.again is not None and self._is_first
 
