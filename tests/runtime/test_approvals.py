@@ -267,7 +267,7 @@ async def test_urgent_words_go_ahead_of_an_approved_call(a: Inside) -> None:
 
 
 async def test_a_yes_does_not_outrun_the_urgent_words_behind_it(a: Inside) -> None:
-    """All that was typed together is before its readers before any of it is acted on."""
+    """All that was typed together is there before any of it is acted on."""
     await a_command_waits(a)
     notes = "".join(f"Note {number}.\n---\n" for number in range(50))
     a.write("_inbox.md", f"q-001: yes\n---\n{notes}!@Alice stop, not that\n")
