@@ -146,6 +146,18 @@ def test_a_goal_without_settings_takes_those_of_the_tree(daemon: Daemon) -> None
     assert "Just do it." in told(daemon, "plain")
 
 
+def test_a_goal_waits_for_settings_that_were_written_before_it(daemon: Daemon) -> None:
+    speak(daemon, "later", [done()])
+    for turn in range(20):  # somebody is at work on them for a second
+        daemon.write("agiraph.yaml", "model: scripted/scripts/later.yaml\n")
+        if not turn:
+            (daemon.root / "later").mkdir()
+            daemon.write("later/GOAL.md", "Just do it.\n")
+        time.sleep(0.05)
+    daemon.until_state("later", "completed")
+    assert daemon.head("later/_status.md")["model"] == "scripted/scripts/later.yaml"
+
+
 def test_a_folder_without_a_goal_is_left_alone(daemon: Daemon) -> None:
     (daemon.root / "notes").mkdir()
     (daemon.root / "notes/todo.txt").write_text("bread\n")

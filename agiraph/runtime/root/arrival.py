@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 MOST_FOLDERS = 200
 FRESH_QUIET = 0.25
 ARRIVING_QUIET = 2.0
+SETTINGS_WAIT = 10.0  # a new home waits so long for tree settings that keep changing
 
 
 def seconds_left(reader: Reader, home: PurePosixPath, now: float) -> float:

@@ -17,7 +17,7 @@ from agiraph.model.names import name_problem
 from agiraph.ports import EntryKind, Seen
 from agiraph.runtime.agent import ABSENT_SECONDS, Agent
 from agiraph.runtime.root.alarms import Alarms
-from agiraph.runtime.root.arrival import seconds_left
+from agiraph.runtime.root.arrival import SETTINGS_WAIT, seconds_left
 from agiraph.runtime.root.presence import RootPresence
 from agiraph.runtime.root.rest import STAMPS_TELL, Resting
 from agiraph.runtime.root.retention import Retention
@@ -55,6 +55,7 @@ class Controller:
         self._ending: set[str] = set()
         self._presence = RootPresence(world)
         self._settings_sha = ""
+        self._settings_change = False  # just now; what they will be is not known yet
         self._group: asyncio.TaskGroup
         world.look = lambda name: self._ask(name, 0.0)
         self._alarms = Alarms(house.alarm, world.look)
@@ -213,13 +214,15 @@ class Controller:
         agent = Agent(self._world, Home(name), self._house.furnish)
         seat = Seat(agent, Supervisor(agent, self._house.edges(agent.desk.seen)))
         seat.fresh = not self._first
+        seat.found = self._world.clock.monotonic()
         return seat
 
     async def _settings(self) -> None:
         sight = await asyncio.to_thread(
             lambda: self._world.reader.look(SETTINGS, limit=GOAL_BYTES)
         )
-        if sight.seen is Seen.LATER:
+        self._settings_change = sight.seen is Seen.LATER
+        if self._settings_change:
             self._ask("", sight.again)
             return
         mark = f"{sight.seen}{sight.sha}{sight.problem}"
@@ -308,13 +311,19 @@ class Controller:
             return RESCAN_SECONDS
 
     def _settling(self, seat: Seat) -> float:
-        """Seconds until a new home may be judged: it may still be arriving."""
-        if not seat.fresh:
-            return 0.0
-        home, now = seat.agent.desk.home.path, self._world.clock.now().timestamp()
-        left = seconds_left(self._world.reader, home, now)
-        seat.fresh = left > 0
-        return left
+        """Seconds until a home that nobody has looked at may be judged.
+
+        It may still be arriving; and the tree's settings, where they came just before
+        it, are to be in force first.
+        """
+        left, clock = 0.0, self._world.clock
+        if seat.fresh:
+            home = seat.agent.desk.home.path
+            left = seconds_left(self._world.reader, home, clock.now().timestamp())
+            seat.fresh = left > 0
+        first = seat.looked < seat.found
+        waits = self._settings_change and clock.monotonic() < seat.found + SETTINGS_WAIT
+        return max(left, SPACING) if first and waits else left
 
     # --- agents at rest
 

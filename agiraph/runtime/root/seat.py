@@ -44,6 +44,9 @@ class Seat:
     """One agent as the controller sees it.
 
     Attributes:
+        found, looked: when the home was found and last looked at, on the clock that
+            only goes on; looked is before found where it was not looked at.
+        took: how long that look took, in seconds.
         looking: whether a look is under way; dirty: whether another is wanted.
         fresh: whether the home has just appeared, and may still be arriving.
         watched: what the watch was told.
@@ -56,6 +59,7 @@ class Seat:
     dirty: bool = False
     running: bool = False
     fresh: bool = False
+    found: float = 0.0
     looked: float = -SPACING
     took: float = 0.0
     watched: tuple[PurePosixPath, ...] = ()
