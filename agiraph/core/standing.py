@@ -27,6 +27,8 @@ class Facts:
         startable: whether some node could start.
         resting: whether an infinite agent waits for its next cycle.
         aimless: whether GOAL.md was deleted.
+        settling: whether the ended run's last call is still to get its result, which
+            a crash cut off.
     """
 
     broken: str
@@ -40,6 +42,7 @@ class Facts:
     resting: bool = False
     failed: str = ""
     aimless: bool = False
+    settling: bool = False
 
 
 def standing(facts: Facts) -> tuple[AgentState, str]:
@@ -60,7 +63,7 @@ def standing(facts: Facts) -> tuple[AgentState, str]:
         return AgentState.HELD, words
     if facts.run is not None and facts.run.open:
         return _parked(facts)
-    return _ended(facts.run), ""
+    return AgentState.WORKING if facts.settling else _ended(facts.run), ""
 
 
 def _parked(facts: Facts) -> tuple[AgentState, str]:

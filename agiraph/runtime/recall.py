@@ -179,7 +179,9 @@ def recall_spend(desk: Desk) -> None:
 
 async def mend_logs(desk: Desk) -> None:
     """Cut off what a crash tore at the ends of logs that nobody may add to again."""
-    home, logs = desk.home, [desk.home.events, desk.home.usage, desk.home.conversation]
+    home = desk.home
+    logs = [home.events, home.usage, home.conversation, home.journal, home.fired]
+    logs += [home.notices, home.memory_book]
     if desk.run is not None:
         folder = home.run(desk.run.name)
         logs += [folder.node(name).log for name in _folders(desk, folder.nodes)]

@@ -230,4 +230,5 @@ def facts(desk: Desk) -> Facts:
         startable=bool(board.startable(desk.nodes, desk.hands())),
         aimless=desk.goal is None,
         resting=desk.next_cycle is not None,
+        settling=desk.cut_off and desk.goal is not None and not desk.stopping,
     )

@@ -190,7 +190,6 @@ class Supervisor:
         mail = desk.mail.waiting(COORDINATOR, self._talk.delivered)
         answers = questions.untold(desk, COORDINATOR)
         if mail or answers or (desk.run_open and not by_people) or desk.cut_off:
-            desk.cut_off = False
             loop = Coordinator(desk, self._talk, self._news)
             loop.tools = toolbox(desk, self._talk, loop, self._edges)
             self._start(group, COORDINATOR, loop.run)

@@ -125,6 +125,12 @@ def test_a_coordinator_that_was_refused_has_failed_though_its_run_is_open() -> N
     assert state(replace(QUIET, failed="x", broken="GOAL.md is bad")) is A.BROKEN
 
 
+def test_an_ended_run_whose_last_result_is_owed_is_at_work_still() -> None:
+    owed = replace(QUIET, run=RunState.COMPLETED, settling=True)
+    assert state(owed) is A.WORKING
+    assert state(replace(owed, paused=True)) is A.PAUSED
+
+
 def test_every_fact_counts() -> None:
     """A fact that changes nothing would be a promise forgotten."""
     changes = {
@@ -139,9 +145,11 @@ def test_every_fact_counts() -> None:
         "startable": True,
         "resting": True,
         "aimless": True,
+        "settling": True,
     }
     assert set(changes) == {field.name for field in fields(Facts)}
     for name, value in changes.items():
         asks = () if name in ("questions", "resting") else ("q-001",)
-        base = replace(QUIET, questions=asks)
+        run = RunState.COMPLETED if name == "settling" else QUIET.run
+        base = replace(QUIET, questions=asks, run=run)
         assert standing(replace(base, **{name: value})) != standing(base), name  # type: ignore[arg-type]  # one field each

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from typing import TYPE_CHECKING
 
 from agiraph.errors import Full
+from agiraph.model.agent import AgentState
 from agiraph.model.names import COORDINATOR
 from tests.support.inside import Inside, call, inside, node, publish, say
 
 if TYPE_CHECKING:
-    from pathlib import Path
+    from pathlib import Path, PurePosixPath
 
 FINISH = call("finish", summary="At its end.")
 
@@ -49,6 +51,74 @@ async def test_a_run_whose_end_was_not_told_its_model_is_settled_without_a_call(
 
         await again(a)
         await a.until(lambda: a.results("finish"))
+
+        assert a.results("finish") == [
+            "the run has ended; its result is in _output.md."
+        ]
+        told = (a.home / "events.jsonl").read_text("utf-8")
+        assert told.count('"agent.completed"') == 1
+        assert a.model.asked(COORDINATOR) == asked
+
+
+async def test_a_stopped_run_whose_last_call_was_cut_off_is_shown_as_stopped(
+    tmp_path: Path,
+) -> None:
+    async with inside(tmp_path) as a:
+        await a.begin()
+        a.model.says(COORDINATOR, call("wait", timeout=600))
+        await a.until(lambda: "wait" in (a.home / "events.jsonl").read_text("utf-8"))
+        a.write("STOP", "")
+        await a.look()
+        await a.until(lambda: a.supervising is not None and a.supervising.done())
+        await a.end()
+        lines = (a.home / "conversation.jsonl").read_text("utf-8").splitlines(True)
+        while '"assistant"' not in lines[-1]:
+            lines.pop()
+        (a.home / "conversation.jsonl").write_text("".join(lines), "utf-8")
+
+        a._open()
+        await a.look()
+
+        assert stands(a.home) == "status: stopped"
+
+
+def stuck_at_the_end(a: Inside) -> tuple[asyncio.Event, asyncio.Event]:
+    """The result of `finish` is not written until the second event is set."""
+    append, stuck, go_on = a.pen.append, asyncio.Event(), asyncio.Event()
+
+    async def slow(path: PurePosixPath, line: bytes, *, flush: bool) -> None:
+        if path.name == "conversation.jsonl" and b"the run has ended" in line:
+            stuck.set()
+            await go_on.wait()
+        await append(path, line, flush=flush)
+
+    a.pen.append = slow  # type: ignore[method-assign]
+    return stuck, go_on
+
+
+async def test_a_run_is_not_shown_as_completed_before_its_last_result_is_on_record(
+    tmp_path: Path,
+) -> None:
+    """Nor after a shutdown just before it; whoever sees the word may end the daemon."""
+    async with inside(tmp_path) as a:
+        stuck, _ = stuck_at_the_end(a)
+        await a.begin()
+        a.model.says(COORDINATOR, FINISH)
+        await a.until(stuck.is_set)
+        assert stands(a.home) == "status: working"
+        asked = a.model.asked(COORDINATOR)
+        await a.end()
+        assert not a.results("finish")
+
+        a._open()
+        stuck, go_on = stuck_at_the_end(a)
+        await a.look()
+        a.go()
+        await a.until(stuck.is_set)
+        assert AgentState.COMPLETED not in a.states
+        assert stands(a.home) == "status: working"
+        go_on.set()
+        await a.until(lambda: stands(a.home) == "status: completed")
 
         assert a.results("finish") == [
             "the run has ended; its result is in _output.md."

@@ -39,7 +39,13 @@ async def test_a_torn_end_of_a_log_that_nobody_adds_to_is_cut_off(
             a.home / "usage.jsonl",
             a.run / "nodes/n/log.jsonl",
             a.run / "workers/Alice/conversation.jsonl",
+            a.home / "_state/journal.jsonl",
+            a.home / "_state/memory.jsonl",
+            a.home / "_state/notices.jsonl",
+            a.home / "_triggers.jsonl",
         ]
+        for log in logs[-2:]:
+            log.touch()
         before = [log.read_bytes() for log in logs]
         for log in logs:
             with log.open("ab") as file:

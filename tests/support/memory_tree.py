@@ -403,8 +403,7 @@ class MemoryPen:
         return bool(made)
 
     async def append(self, path: PurePosixPath, line: bytes, *, flush: bool) -> None:
-        if self.dead:
-            return
+        self._end_the_dead()
         _refuse(path, None)
         self.before("append", path)
         self.between("append", path)
@@ -420,14 +419,16 @@ class MemoryPen:
             await self.flush(path)
 
     async def mend(self, path: PurePosixPath) -> None:
-        if not self.dead and self._tree.find(path) is not None:
+        self._end_the_dead()
+        if self._tree.find(path) is not None:
             _refuse(path, None)
             self.before("mend", path)
             self._log(path)
 
     async def flush(self, path: PurePosixPath) -> None:
+        self._end_the_dead()
         file = self._opened.get(path)
-        if self.dead or file is None or (file.durable >= len(file.data) and file.named):
+        if file is None or (file.durable >= len(file.data) and file.named):
             return
         self.before("flush", path)
         covers = len(file.data)
@@ -481,8 +482,8 @@ class MemoryPen:
         await self._change("folder", path, within, step)
 
     async def make_home(self, agent: str) -> None:
-        if not self.dead:
-            self._tree.make(PurePosixPath(agent))
+        self._end_the_dead()
+        self._tree.make(PurePosixPath(agent))
 
     async def remove_leftovers(self) -> int:
         return 0
@@ -502,8 +503,7 @@ class MemoryPen:
         step: Callable[[], Callable[[], None] | None],
     ) -> None:
         """Seen in one step; on the disk a moment later, and only then is it told."""
-        if self.dead:
-            return
+        self._end_the_dead()
         _refuse(path, within)
         self.before(name, path)
         owed: list[int] = []
@@ -526,6 +526,11 @@ class MemoryPen:
         await self._later([seen, flushed], 0.012, path)
         self.between(name, path)
         await self._unless_dead()
+
+    def _end_the_dead(self) -> None:
+        """A process that has ended is told of nothing that it might go on by."""
+        if self.dead:
+            raise asyncio.CancelledError
 
     async def _unless_dead(self) -> None:
         """Wait for ever once nothing has an effect any more; whoever waits is ended."""

@@ -351,6 +351,25 @@ async def test_a_write_that_was_not_told_is_there_whole_or_not_at_all() -> None:
     assert left == {b"old", b"new"}
 
 
+async def test_the_dead_are_told_of_nothing_that_they_might_go_on_by() -> None:
+    tree, pen, _ = in_memory(0)
+    await pen.append(LOG, b'{"n": 1}\n', flush=False)
+    pen.dead = True
+    for asked in (
+        pen.append(LOG, b'{"n": 2}\n', flush=True),
+        pen.flush(LOG),
+        pen.mend(LOG),
+        pen.write(STATUS, b"new"),
+        pen.create(STATUS, b"new"),
+        pen.remove(LOG),
+        pen.move(LOG, STATUS),
+    ):
+        with pytest.raises(asyncio.CancelledError):
+            await asyncio.wait_for(asked, 10)
+    assert tree.data(LOG) == b'{"n": 1}\n'
+    assert tree.data(STATUS) is None
+
+
 async def test_a_kill_loses_nothing_that_was_written() -> None:
     tree, pen, _ = in_memory(0)
     await pen.append(LOG, b'{"n": 1}\n', flush=False)

@@ -74,6 +74,7 @@ class Coordinator:
             if not desk.run_open and not self.called():
                 await Loop(desk, self._talk, self).settle()
                 return
+            desk.cut_off = False  # the loop gives the call its result before all else
             self._resume_cycle()
             while True:
                 await self._cycle()
@@ -85,6 +86,7 @@ class Coordinator:
                 elif self._over and not self.called():
                     return
         finally:
+            desk.cut_off = False
             self._stay.leave()
 
     async def before(self, tool: str) -> None:
