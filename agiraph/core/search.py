@@ -24,10 +24,21 @@ _B: Final = 0.75
 _TITLE_WEIGHT: Final = 2
 _LONGEST: Final = 4_000
 _HEADING: Final = re.compile(r"^#{1,6} ", re.MULTILINE)
-_WORD: Final = re.compile(r"\w+")
-# Han, kana, Thai, Lao, Khmer, Myanmar: no spaces between words.
+# Vowel signs of Indic and other scripts are no letters to `re`, and yet parts of words.
+_WORD: Final = re.compile(
+    r"[\w\u0900-\u0963\u0966-\u0dff\u0e00-\u0e4e\u0e50-\u0eff\u0f71-\u0fbc"
+    "\u1000-\u1049\u1050-\u109f\u1780-\u17d3\u17d7-\u17ff]+"
+)
+# Han, kana, Thai, Lao, Khmer, Myanmar: no spaces between words; Hangul: none before
+# particles.
 _UNSPACED: Final = re.compile(
-    "([\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]+)"
+    "([\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3"
+    "\uf900-\ufaff]+)"
+)
+_HAN: Final = re.compile("[\u3400-\u9fff\uf900-\ufaff]")
+# Accents, Hebrew points, Arabic vowel marks: often left out, so they do not count.
+_ACCENT: Final = re.compile(
+    "[\u0300-\u036f\u0591-\u05bd\u05bf-\u05c7\u0610-\u061a\u0640\u064b-\u065f\u0670]"
 )
 
 
@@ -77,7 +88,7 @@ def sections(source: str, text: str) -> tuple[Section, ...]:
 
 def best(query: str, pool: Sequence[Section], most: int) -> tuple[Section, ...]:
     """The sections that fit a query, best first; none that share no word with it."""
-    wanted = set(words(query))
+    wanted = set(terms(query))
     bags = [_bag(section) for section in pool]
     sizes = [sum(bag.values()) for bag in bags]
     average = (sum(sizes) / len(sizes) if sizes else 0) or 1
@@ -94,9 +105,20 @@ def best(query: str, pool: Sequence[Section], most: int) -> tuple[Section, ...]:
     return tuple(pool[index] for index in order[:most] if scores[index] > 0)
 
 
+def terms(text: str) -> Iterable[str]:
+    """What a text is found by: its words, and each Han character, a word by itself."""
+    for word in words(text):
+        yield word
+        if not word.isascii() and len(word) > 1:
+            yield from _HAN.findall(word)
+
+
 def words(text: str) -> Iterable[str]:
     """The words of a text in the form in which they are compared."""
-    plain = unicodedata.normalize("NFKC", text).casefold()
+    plain = text.casefold()
+    if not plain.isascii():
+        plain = _ACCENT.sub("", unicodedata.normalize("NFKD", plain))
+        plain = unicodedata.normalize("NFKC", plain).casefold()
     for word in _WORD.findall(plain):
         for run in _UNSPACED.split(word):
             if _UNSPACED.fullmatch(run) and len(run) > 1:
@@ -112,8 +134,8 @@ def _stem(word: str) -> str:
 
 
 def _bag(section: Section) -> Counter[str]:
-    bag = Counter(words(section.text))
-    for word in words(f"{section.title} {section.source}"):
+    bag = Counter(terms(section.text))
+    for word in terms(f"{section.title} {section.source}"):
         bag[word] += _TITLE_WEIGHT
     return bag
 

@@ -15,7 +15,7 @@ from pathlib import Path
 from time import time
 from typing import TYPE_CHECKING, Final
 
-from agiraph.core.search import Section, best, sections, words
+from agiraph.core.search import Section, best, sections, terms
 from agiraph.model.layout import MACHINE
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from agiraph.core.search import Leaf
 
-VERSION: Final = 1
+VERSION: Final = 2
 _TITLE_WEIGHT: Final = 5.0
 _RACY: Final = 2.0  # seconds in which a second change may leave the same stamp
 _MOST_WORDS: Final = 64
@@ -120,8 +120,8 @@ def _add(base: sqlite3.Connection, path: str, section: Section) -> None:
     made = base.execute(
         "insert into pieces (path, title, text) values (?, ?, ?)", row
     ).lastrowid
-    title = " ".join(words(f"{section.title} {path}"))
-    body = " ".join(words(section.text))
+    title = " ".join(terms(f"{section.title} {path}"))
+    body = " ".join(terms(section.text))
     base.execute(
         "insert into words (rowid, title, body) values (?, ?, ?)", (made, title, body)
     )
@@ -139,7 +139,7 @@ def _forget(base: sqlite3.Connection, path: str) -> None:
 def _ranked(
     base: sqlite3.Connection, leaves: Sequence[Leaf], query: str, most: int
 ) -> tuple[Section, ...]:
-    wanted = _telling(base, list(dict.fromkeys(words(query)))[:_MOST_WORDS])
+    wanted = _telling(base, list(dict.fromkeys(terms(query)))[:_MOST_WORDS])
     if not wanted:
         return ()
     asked = " OR ".join(f'"{word}"' for word in wanted)

@@ -80,11 +80,23 @@ def test_the_section_that_fits_best_comes_first(shelf: Shelf) -> None:
         ("Über die Straße gehen", "strasse"),
         ("snake_case_names and C3PO", "snake_case_names"),
         ("Il y a 3 méthodes asynchrones.", "méthode"),
+        ("Die Brücke in Zürich ist gesperrt.", "zurich brucke"),
+        ("στην Αθήνα είναι ζεστή.", "αθηνα"),
+        ("İstanbul, Türkiye", "istanbul"),
+        ("서울에서 회의가 있습니다", "회의"),
+        ("我养了一只猫咪", "猫"),
+        ("दिल्ली में मौसम", "दिल्ली"),
+        ("الطَّقْسُ في القاهرة", "الطقس"),
     ],
 )
 def test_every_script_is_found(shelf: Shelf, text: str, query: str) -> None:
     texts = Texts(one=f"# One\n\n{text}", other="# Other\n\nSomething else.")
     assert texts.find(shelf, query) == [f"# One\n\n{text}"]
+
+
+def test_vowel_signs_tell_words_apart(shelf: Shelf) -> None:
+    texts = Texts(one="# One\n\nदिन", two="# Two\n\nदान")
+    assert texts.find(shelf, "दान") == ["# Two\n\nदान"]
 
 
 def test_a_query_may_hold_anything(shelf: Shelf) -> None:
