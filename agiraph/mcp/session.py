@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 import base64
 import json
-from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
 import anyio
@@ -15,6 +15,7 @@ import mcp_types as types
 from mcp import Client, MCPError, StdioServerParameters
 from mcp.client.stdio import stdio_client
 from mcp.client.streamable_http import streamable_http_client
+from mcp.client.subscriptions import ListenNotSupportedError, SubscriptionLost
 from pydantic import ValidationError
 
 from agiraph.errors import ToolRefused
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Mapping
     from contextlib import AbstractAsyncContextManager
 
+    from mcp.client import IncomingMessage
     from mcp.client._transport import TransportStreams
 
     from agiraph.model.json import JsonObject
@@ -31,9 +33,12 @@ if TYPE_CHECKING:
 
 STARTS_WITHIN: Final = 60.0  # a first `npx` fetches its package
 ANSWERS_WITHIN: Final = 300.0
+LISTENS_WITHIN: Final = 20.0
+SETTLES: Final = 1.0  # a server that changes its tools one by one is asked once
 _MOST_PAGES: Final = 20
 _MOST_TOOLS: Final = 200
 _CLOSED: Final = (anyio.ClosedResourceError, anyio.BrokenResourceError)
+_NO_NEWS: Final = (ListenNotSupportedError, SubscriptionLost, MCPError)
 _FAULTS: Final = (OSError, MCPError, ValidationError, httpx2.TransportError)
 
 
@@ -53,13 +58,39 @@ class Place:
     version: str
 
 
-class Session:
-    """A server that runs, and its tools as they were when it started."""
+@dataclass(slots=True)
+class _Signs:
+    """What a server lets us know without being asked."""
 
-    def __init__(self, name: str, client: Client, gone: anyio.Event) -> None:
+    gone: anyio.Event = field(default_factory=anyio.Event)
+    other_tools: anyio.Event = field(default_factory=anyio.Event)
+
+    async def heard(self, message: IncomingMessage) -> None:
+        """A notice of the server."""
+        if isinstance(message, types.ToolListChangedNotification):
+            self.other_tools.set()
+        await anyio.lowlevel.checkpoint()
+
+    async def come(self) -> None:
+        """Until there is one of the two."""
+        async with anyio.create_task_group() as group:
+
+            async def one(event: anyio.Event) -> None:
+                await event.wait()
+                group.cancel_scope.cancel()
+
+            group.start_soon(one, self.gone)
+            group.start_soon(one, self.other_tools)
+
+
+class Session:
+    """A server that runs, and its tools as they were when it was asked last."""
+
+    def __init__(self, name: str, client: Client, signs: _Signs) -> None:
         self._name = name
         self._client = client
-        self._gone = gone
+        self._signs = signs
+        self._gone = signs.gone
         self.tools: tuple[ServerTool, ...] = ()
 
     async def list_tools(self) -> None:
@@ -108,9 +139,22 @@ class Session:
             ) from None
         return _reply(result)
 
-    async def ended(self) -> None:
-        """Until the server has closed its end."""
-        await self._gone.wait()
+    async def changed(self) -> bool:
+        """Wait until its tools are others; False once the server has closed its end."""
+        before = self.tools
+        while self.tools == before:
+            await self._signs.come()
+            if not self._gone.is_set():
+                with anyio.move_on_after(SETTLES):
+                    await self._gone.wait()
+            if self._gone.is_set():
+                return False
+            self._signs.other_tools = anyio.Event()
+            try:
+                await self.list_tools()
+            except (*_FAULTS, *_CLOSED):
+                continue  # it says so again, or has ended
+        return True
 
 
 def _reply(result: types.CallToolResult) -> ServerReply:
@@ -166,14 +210,17 @@ async def opened(settings: ServerSettings, place: Place) -> AsyncIterator[Sessio
 async def _started(
     settings: ServerSettings, place: Place, stack: AsyncExitStack
 ) -> Session:
-    gone = anyio.Event()
+    signs = _Signs()
     info = types.Implementation(name="agiraph", version=place.version)
     try:
-        transport = await _transport(settings, place, gone, stack)
-        client = Client(transport, client_info=info, cache=None)
+        transport = await _transport(settings, place, signs.gone, stack)
+        client = Client(
+            transport, client_info=info, cache=None, message_handler=signs.heard
+        )
         async with asyncio.timeout(STARTS_WITHIN):
             await stack.enter_async_context(client)
-            session = Session(settings.name, client, gone)
+            await _listen(client, stack)
+            session = Session(settings.name, client, signs)
             await session.list_tools()
     except TimeoutError:
         raise ToolRefused(f"it said nothing for {STARTS_WITHIN:g} s") from None
@@ -181,6 +228,15 @@ async def _started(
         words = f"it did not start: {_words(error)}"
         raise ToolRefused(f"{words}; what it said itself is in {place.log}") from None
     return session
+
+
+async def _listen(client: Client, stack: AsyncExitStack) -> None:
+    """Have a server of the newer protocol tell when its tools change."""
+    able = client.server_capabilities.tools
+    if able is None or not able.list_changed:
+        return
+    with anyio.move_on_after(LISTENS_WITHIN), suppress(*_NO_NEWS):
+        await stack.enter_async_context(client.listen(tools_list_changed=True))
 
 
 async def _transport(

@@ -12,15 +12,15 @@ if TYPE_CHECKING:
 
 
 class Connection(Protocol):
-    """A server that runs."""
+    """A server that runs; `tools` are those that it has now."""
 
     tools: tuple[ServerTool, ...]
 
     async def call(self, tool: str, arguments: JsonObject) -> ServerReply:
         """Call one of its tools; raises ToolRefused."""
 
-    async def ended(self) -> None:
-        """Until it is known that it runs no more."""
+    async def changed(self) -> bool:
+        """Wait until its tools are others; False once it runs no more."""
 
 
 class Host(Protocol):

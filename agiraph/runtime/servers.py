@@ -163,7 +163,8 @@ class Servers:
                 async with host.open(server.settings, self._desk.agent) as connection:
                     await self._listed(server, connection)
                     pause = FIRST_PAUSE
-                    await connection.ended()
+                    while await connection.changed():
+                        await self._listed(server, connection)
                 words = "it has ended by itself and is being started again"
             except ToolRefused as refused:
                 words = f"it does not run ({refused}); it is tried again"

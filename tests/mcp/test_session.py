@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 pytest.importorskip("mcp", reason="the extra `mcp` is missing")
 
 SERVER = str(Path(__file__).parents[1] / "support" / "tool_server.py")
+OLD_SERVER = str(Path(SERVER).with_name("old_tool_server.py"))
 PATIENCE = 30.0
 
 
@@ -44,7 +45,7 @@ def running(host: SdkHost) -> AbstractAsyncContextManager[Session]:
 async def test_its_tools_are_listed_and_called(host: SdkHost) -> None:
     async with running(host) as session:
         names = [tool.name for tool in session.tools]
-        assert names == ["count", "die", "echo", "fail", "look", "picture"]
+        assert names == ["count", "die", "echo", "fail", "grow", "look", "picture"]
         echo = next(tool for tool in session.tools if tool.name == "echo")
         assert echo.description == "Say it again."
         assert echo.spec.name == "mcp__tests__echo"
@@ -89,7 +90,20 @@ async def test_a_server_that_dies_is_noticed_and_its_call_is_an_error(
     async with running(host) as session:
         with pytest.raises(ToolRefused, match="ended while it was called"):
             await session.call("die", {})
-        await asyncio.wait_for(session.ended(), PATIENCE)
+        assert not await asyncio.wait_for(session.changed(), PATIENCE)
+
+
+@pytest.mark.parametrize("server", [SERVER, OLD_SERVER])
+async def test_a_server_that_has_other_tools_by_now_is_heard(
+    host: SdkHost, server: str
+) -> None:
+    async with host.open(
+        ServerSettings("x", sys.executable, (server,)), "a"
+    ) as session:
+        before = {tool.name for tool in session.tools}
+        assert (await session.call("grow", {})).text == "grown"
+        assert await asyncio.wait_for(session.changed(), PATIENCE)
+        assert {tool.name for tool in session.tools} - before == {"added"}
 
 
 @pytest.mark.parametrize(

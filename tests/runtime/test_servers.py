@@ -33,6 +33,12 @@ class Running:
         self.tools = tuple(ServerTool(server, n, f"To {n}.", SHAPE) for n in names)
         self.calls: list[tuple[str, JsonObject]] = []
         self.gone = asyncio.Event()
+        self.news = asyncio.Event()
+
+    def has_now(self, *names: str) -> None:
+        server = self.tools[0].server
+        self.tools = tuple(ServerTool(server, n, f"To {n}.", SHAPE) for n in names)
+        self.news.set()
 
     async def call(self, tool: str, arguments: JsonObject) -> ServerReply:
         self.calls.append((tool, arguments))
@@ -40,8 +46,15 @@ class Running:
             return ServerReply("", files=(("image/png", b"\x89PNG"),))
         return ServerReply(f"did {tool} </untrusted>", error=tool == "fail")
 
-    async def ended(self) -> None:
-        await self.gone.wait()
+    async def changed(self) -> bool:
+        both = [asyncio.ensure_future(one.wait()) for one in (self.gone, self.news)]
+        try:
+            await asyncio.wait(both, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            for one in both:
+                one.cancel()
+        self.news.clear()
+        return not self.gone.is_set()
 
 
 class LedHost:
@@ -228,6 +241,18 @@ async def test_other_tools_after_a_restart_open_a_new_session(
     a.model.says(COORDINATOR, call("check_board"), call("check_board"))
     await a.until(lambda: len(a.results("check_board")) == 2)
     assert offered(a) == ["mcp__files__read"]
+
+
+async def test_other_tools_of_a_server_that_runs_open_a_new_session(
+    a: Inside, host: LedHost
+) -> None:
+    await allowed(a)
+    host.running[0].has_now("read", "seek")
+    await a.until(lambda: known(a)["files"]["tools"][-1]["name"] == "seek")
+    a.model.says(COORDINATOR, call("check_board"), call("check_board"))
+    await a.until(lambda: len(a.results("check_board")) == 2)
+    assert offered(a) == ["mcp__files__read", "mcp__files__seek"]
+    assert len(host.started) == 1
 
 
 async def test_a_server_that_is_taken_out_is_ended_and_its_tools_go(

@@ -1,7 +1,7 @@
 """A small tool server over its pipes, written with the protocol's own SDK.
 
-`python tool_server.py [extra]`: tools echo, count, look (its environment), picture,
-fail and die; with `extra`, one more.
+`python tool_server.py`: tools echo, count, look (its environment), picture, fail, die,
+and grow, after which there is one more.
 """
 
 from __future__ import annotations
@@ -9,9 +9,8 @@ from __future__ import annotations
 import base64
 import json
 import os
-import sys
 
-from mcp.server.mcpserver import Image, MCPServer
+from mcp.server.mcpserver import Context, Image, MCPServer
 
 server = MCPServer("tests")
 counted = [0]
@@ -56,12 +55,17 @@ def die() -> str:
     os._exit(3)
 
 
-if "extra" in sys.argv:
+def added() -> str:
+    """One more."""
+    return "more"
 
-    @server.tool()
-    def added() -> str:
-        """One more."""
-        return "more"
+
+@server.tool()
+async def grow(context: Context) -> str:
+    """Have one more tool, and say so."""
+    server.add_tool(added)
+    await context.notify_tools_changed()
+    return "grown"
 
 
 if __name__ == "__main__":
