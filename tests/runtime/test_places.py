@@ -33,7 +33,7 @@ async def settle() -> None:
 async def test_a_free_place_is_taken_at_once() -> None:
     desk = Desk(2)
 
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(30):
         await desk.enter("a")
 
     assert desk.places.holds("a")
@@ -42,7 +42,7 @@ async def test_a_free_place_is_taken_at_once() -> None:
 
 async def test_who_comes_too_late_waits_in_line() -> None:
     desk = Desk(1)
-    async with asyncio.timeout(5), asyncio.TaskGroup() as group:
+    async with asyncio.timeout(30), asyncio.TaskGroup() as group:
         for name in "abc":
             group.create_task(desk.enter(name))
         await settle()
@@ -72,7 +72,7 @@ async def test_twenty_who_come_and_go_never_exceed_the_limit() -> None:
             at_work.discard(name)
             desk.places.leave(name)
 
-    async with asyncio.timeout(10), asyncio.TaskGroup() as group:
+    async with asyncio.timeout(30), asyncio.TaskGroup() as group:
         for number in range(20):
             group.create_task(work(f"w{number}"))
 
@@ -82,7 +82,7 @@ async def test_twenty_who_come_and_go_never_exceed_the_limit() -> None:
 
 async def test_a_name_that_enters_twice_holds_one_place_until_it_left_twice() -> None:
     desk = Desk(1)
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(30):
         await desk.enter("agent")
         await desk.enter("agent")
 
@@ -94,7 +94,7 @@ async def test_a_name_that_enters_twice_holds_one_place_until_it_left_twice() ->
 
 async def test_a_name_that_waits_twice_gets_in_twice() -> None:
     desk = Desk(1)
-    async with asyncio.timeout(5), asyncio.TaskGroup() as group:
+    async with asyncio.timeout(30), asyncio.TaskGroup() as group:
         for name in ("a", "b", "b"):
             group.create_task(desk.enter(name))
         await settle()
@@ -109,7 +109,7 @@ async def test_a_name_that_waits_twice_gets_in_twice() -> None:
 
 async def test_who_gives_up_waiting_blocks_nobody() -> None:
     desk = Desk(1)
-    async with asyncio.timeout(5), asyncio.TaskGroup() as group:
+    async with asyncio.timeout(30), asyncio.TaskGroup() as group:
         await desk.enter("a")
         given_up = group.create_task(desk.enter("b"))
         group.create_task(desk.enter("c"))
@@ -124,7 +124,7 @@ async def test_who_gives_up_waiting_blocks_nobody() -> None:
 
 async def test_a_raised_limit_lets_the_next_in() -> None:
     desk = Desk(1)
-    async with asyncio.timeout(5), asyncio.TaskGroup() as group:
+    async with asyncio.timeout(30), asyncio.TaskGroup() as group:
         for name in "abc":
             group.create_task(desk.enter(name))
         await settle()
@@ -135,7 +135,7 @@ async def test_a_raised_limit_lets_the_next_in() -> None:
 
 async def test_a_lowered_limit_sends_nobody_away_and_lets_nobody_in() -> None:
     desk = Desk(2)
-    async with asyncio.timeout(5), asyncio.TaskGroup() as group:
+    async with asyncio.timeout(30), asyncio.TaskGroup() as group:
         for name in "abc":
             group.create_task(desk.enter(name))
         await settle()
@@ -160,7 +160,7 @@ async def test_leaving_without_a_place_is_harmless() -> None:
 @pytest.mark.parametrize("limit", [1, 2])
 async def test_a_claim_never_jumps_the_line(limit: int) -> None:
     desk = Desk(limit)
-    async with asyncio.timeout(5), asyncio.TaskGroup() as group:
+    async with asyncio.timeout(30), asyncio.TaskGroup() as group:
         for number in range(limit + 1):
             group.create_task(desk.enter(f"w{number}"))
         await settle()
