@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from dataclasses import asdict, dataclass, field
 from datetime import datetime, timedelta
@@ -18,6 +17,7 @@ from agiraph.cli.view import agent as agent_view
 from agiraph.cli.view import agent_names, one_agent
 from agiraph.core.chronicle import Chronicle, Letter, chronicle
 from agiraph.core.durations import seconds
+from agiraph.core.loglines import record_of, time_of
 from agiraph.errors import ToolRefused
 from agiraph.model.layout import Home
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from agiraph.cli.view import AgentView
     from agiraph.core.chronicle import Item
-    from agiraph.model.json import Json
+    from agiraph.model.json import JsonObject
     from agiraph.model.layout import RunFolder
 
 _FIRST_PART = 256 * 1024
@@ -45,7 +45,7 @@ class Spent:
     unknown: int = 0
     models: dict[str, int] = field(default_factory=dict)
 
-    def add(self, line: dict[str, Json]) -> None:
+    def add(self, line: JsonObject) -> None:
         """Count a line of usage.jsonl."""
         self.calls += 1
         for key in ("input", "output", "cache_read", "cache_write"):
@@ -162,36 +162,18 @@ def _letters(files: Files, run: RunFolder) -> Iterator[tuple[str, Letter]]:
             yield found.value.id, Letter(render.short(found.value.text, 300), path)
 
 
-def _since(
-    files: Files, path: PurePosixPath, start: datetime
-) -> Iterator[dict[str, Json]]:
+def _since(files: Files, path: PurePosixPath, start: datetime) -> Iterator[JsonObject]:
     """The lines of a log from a moment on; of a long one its end is read."""
     entry = files.entry(path)
-    size, part = entry.size if entry else 0, _FIRST_PART
+    size, part, first = entry.size if entry else 0, _FIRST_PART, start.timestamp()
     while True:
         begin = max(0, size - part)
         raw = files.part(path, begin, part).split(b"\n")[1 if begin else 0 :]
-        found = [line for each in raw if (line := _line(each)) is not None]
-        if not begin or (found and _when(found[0]) < start):
+        found = [line for each in raw if (line := record_of(each)) is not None]
+        if not begin or (found and time_of(found[0].get("ts")) < first):
             break
         part *= 4
-    yield from (line for line in found if _when(line) >= start)
-
-
-def _line(raw: bytes) -> dict[str, Json] | None:
-    try:
-        found = json.loads(raw) if raw else None
-    except ValueError:
-        return None
-    return found if isinstance(found, dict) else None
-
-
-def _when(line: dict[str, Json]) -> datetime:
-    try:
-        found = datetime.fromisoformat(str(line.get("ts")))
-    except ValueError:
-        return datetime.min.replace(tzinfo=datetime.now().astimezone().tzinfo)
-    return found if found.tzinfo else found.astimezone()
+    yield from (line for line in found if time_of(line.get("ts")) >= first)
 
 
 def open_things(view: AgentView) -> list[dict[str, str]]:

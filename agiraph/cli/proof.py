@@ -6,12 +6,12 @@ made; so the line there, and the call that follows it, are the proof.
 
 from __future__ import annotations
 
-import json
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 
 from agiraph.cli import render
 from agiraph.cli.codes import NotFound
+from agiraph.core.loglines import record_of
 from agiraph.model.names import COORDINATOR, EVERYONE, HUMAN, folded
 
 if TYPE_CHECKING:
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from pathlib import PurePosixPath
 
     from agiraph.cli.read import Files
+    from agiraph.model.json import JsonObject
     from agiraph.model.layout import Home, RunFolder
     from agiraph.model.message import Message
 
@@ -157,19 +158,14 @@ def _usage(
     return 0, ""
 
 
-def _numbered(
-    files: Files, path: PurePosixPath
-) -> Iterator[tuple[int, dict[str, object]]]:
+def _numbered(files: Files, path: PurePosixPath) -> Iterator[tuple[int, JsonObject]]:
     for number, raw in enumerate(files.part(path, 0, _MOST).split(b"\n"), 1):
-        try:
-            found = json.loads(raw) if raw else None
-        except ValueError:
-            continue
-        if isinstance(found, dict):
+        found = record_of(raw)
+        if found is not None:
             yield number, found
 
 
-def _ids(line: dict[str, object]) -> list[object]:
+def _ids(line: JsonObject) -> list[object]:
     found = line.get("ids")
     return found if isinstance(found, list) else []
 

@@ -54,7 +54,7 @@ def worker_object(files: Files, home: Home, folder: WorkerFolder) -> dict[str, o
 def _steps(files: Files, folder: WorkerFolder) -> Iterator[dict[str, object]]:
     """The last lines of its conversation as steps, as a node's log has them."""
     for line in log_lines(files, folder.conversation):
-        step = {"ts": line.get("ts"), "turn": line.get("turn")}
+        step: dict[str, object] = {"ts": line.get("ts"), "turn": line.get("turn")}
         if line.get("role") == "assistant":
             names = _names(line.get("tool_calls"))
             yield step | {"step": "model", "text": line.get("content"), "calls": names}

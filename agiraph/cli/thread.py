@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
-from datetime import datetime
 from typing import TYPE_CHECKING
 
+from agiraph.core.loglines import record_of, time_of
 from agiraph.model.layout import Home
 from agiraph.model.names import HUMAN
 
@@ -16,6 +15,7 @@ if TYPE_CHECKING:
 
     from agiraph.cli.read import Files
     from agiraph.core.codec.outbox import Said
+    from agiraph.model.json import JsonObject
 
 YOU = "you"
 _TAIL = 4 * 1024 * 1024
@@ -97,7 +97,7 @@ def so_far(files: Files, agent: str, said: list[Said], *, exchanges: int) -> lis
     return whole[starts[-exchanges] if len(starts) >= exchanges else 0 :][-200:]
 
 
-def log_lines(files: Files, path: PurePosixPath) -> Iterator[dict[str, object]]:
+def log_lines(files: Files, path: PurePosixPath) -> Iterator[JsonObject]:
     """The last lines of a log, as objects."""
     entry = files.entry(path)
     if entry is None:
@@ -105,23 +105,20 @@ def log_lines(files: Files, path: PurePosixPath) -> Iterator[dict[str, object]]:
     start = max(0, entry.size - _TAIL)
     whole = files.part(path, start, _TAIL).split(b"\n")
     for raw in whole[1 if start else 0 : -1]:
-        try:
-            found = json.loads(raw)
-        except ValueError:
-            continue
-        if isinstance(found, dict):
+        found = record_of(raw)
+        if found is not None:
             yield found
 
 
-def _written(talk: list[dict[str, object]]) -> Iterator[Line]:
+def _written(talk: list[JsonObject]) -> Iterator[Line]:
     for line in talk:
         if line.get("role") == "user" and line.get("from") == HUMAN:
             _, _, text = str(line.get("content", "")).partition("\n")
-            yield Line(_moment(line.get("ts")), YOU, text.strip())
+            yield Line(time_of(line.get("ts")), YOU, text.strip())
 
 
 def _moments(
-    talk: list[dict[str, object]], events: list[dict[str, object]]
+    talk: list[JsonObject], events: list[JsonObject]
 ) -> Iterator[tuple[str, float]]:
     """When what has a mark in the outbox was said."""
     session: object = None
@@ -129,20 +126,13 @@ def _moments(
         if line.get("role") == "system":
             session = line.get("session")
         elif line.get("role") == "assistant":
-            yield f"reply:{session}.{line.get('turn')}", _moment(line.get("ts"))
+            yield f"reply:{session}.{line.get('turn')}", time_of(line.get("ts"))
     for event in events:
         data = event.get("data")
         if event.get("type") in ("message.sent", "human.question"):
             ident = data.get("id") if isinstance(data, dict) else None
-            yield str(ident), _moment(event.get("ts"))
-
-
-def _moment(stamp: object) -> float:
-    try:
-        return datetime.fromisoformat(str(stamp)).timestamp()
-    except ValueError:
-        return 0.0
+            yield str(ident), time_of(event.get("ts"))
 
 
 def _minute(when: str) -> float:
-    return _moment(when.replace(" ", "T"))
+    return time_of(when.replace(" ", "T"))

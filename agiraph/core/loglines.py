@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
+from datetime import datetime
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -48,20 +49,34 @@ def records(data: bytes) -> Iterator[Record]:
         if b"\0" in line:
             torn = torn or number
             continue
-        found = _meaning(line)
+        found = meaning(line)
         if torn:
             raise BadLine(torn, "there are NUL bytes in it")
         if isinstance(found, str):
             raise BadLine(number, found)
         yield Record(number, len(line), found)
-    last = _meaning(rest) if rest.strip() and b"\0" not in rest else ""
+    last = meaning(rest) if rest.strip() and b"\0" not in rest else ""
     if not isinstance(last, str):  # whole but for its line end, which is added
         if torn:
             raise BadLine(torn, "there are NUL bytes in it")
         yield Record(len(lines) + 1, len(rest), last)
 
 
-def _meaning(line: bytes) -> JsonObject | str:
+def record_of(line: bytes) -> JsonObject | None:
+    """What one line says; None where it is no record."""
+    found = meaning(line)
+    return None if isinstance(found, str) else found
+
+
+def time_of(stamp: object) -> float:
+    """A record's time stamp in seconds since 1970; what is none is long ago."""
+    try:
+        return datetime.fromisoformat(str(stamp)).timestamp()
+    except (ValueError, OverflowError):
+        return 0.0
+
+
+def meaning(line: bytes) -> JsonObject | str:
     """What a line says, or why it is no record."""
     try:
         said: Json = json.loads(line)

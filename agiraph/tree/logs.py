@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from agiraph.core.loglines import meaning
 from agiraph.errors import NotThere
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import PurePosixPath
 
-    from agiraph.model.json import Json, JsonObject
+    from agiraph.model.json import JsonObject
     from agiraph.ports import Reader
 
 _PART: Final = 1024 * 1024
@@ -55,22 +55,6 @@ class _Torn:
     """A line with NUL bytes: a crash's, when nothing good comes after it."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Bad:
-    """A line that is no record, and why."""
-
-    why: str
-
-
-def read_log(reader: Reader, path: PurePosixPath) -> Lines:
-    """All of a log; nothing when it is not there.
-
-    Raises:
-        Outside, NotPlain: as they say.
-    """
-    return Tail(reader, path).more()
-
-
 class Tail:
     """Reads a log as it grows, and no whole line twice."""
 
@@ -88,7 +72,11 @@ class Tail:
         return self._offset
 
     def more(self) -> Lines:
-        """What was added since the last call; raises as `read_log` does."""
+        """What was added since the last call; nothing when the log is not there.
+
+        Raises:
+            Outside, NotPlain: as they say.
+        """
         try:
             restarted = self._start_over_if_cut()
             return self._to_the_end(restarted=restarted)
@@ -113,8 +101,8 @@ class Tail:
             if held:
                 damage = damage or self._damaged("there are NUL bytes in it")
                 self._pass(held)
-            if isinstance(said, _Bad):
-                damage = damage or self._damaged(said.why)
+            if isinstance(said, str):
+                damage = damage or self._damaged(said)
             elif said:
                 records.append(said)
             self._pass([size])
@@ -125,15 +113,18 @@ class Tail:
         self._offset += sum(sizes)
         self._line += len(sizes)
 
-    def _said(self) -> Iterator[tuple[int, JsonObject | _Bad | _Torn]]:
-        """The size of each whole line and what it says; notes the size of the rest."""
+    def _said(self) -> Iterator[tuple[int, JsonObject | str | _Torn]]:
+        """The size of each whole line and what it says, or why it says nothing.
+
+        Notes the size of the rest.
+        """
         offset = self._offset
         rest = b""
         while piece := self._reader.part(self._path, offset=offset, limit=_PART):
             offset += len(piece)
             *whole, rest = (rest + piece).split(b"\n")
             for line in whole:
-                yield len(line) + 1, _meaning(line)
+                yield len(line) + 1, _said_by(line)
         self._rest = len(rest)
 
     def _damaged(self, why: str) -> Damage:
@@ -145,13 +136,7 @@ class Tail:
         )
 
 
-def _meaning(line: bytes) -> JsonObject | _Bad | _Torn:
+def _said_by(line: bytes) -> JsonObject | str | _Torn:
     if not line.strip():
         return {}
-    if b"\0" in line:
-        return _Torn()
-    try:
-        said: Json = json.loads(line)
-    except (ValueError, RecursionError) as error:
-        return _Bad(str(error))
-    return said if isinstance(said, dict) else _Bad("it is no JSON object")
+    return _Torn() if b"\0" in line else meaning(line)

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agiraph.core.loglines import BadLine, records
+from agiraph.core.loglines import BadLine, record_of, records, time_of
 
 ONE, TWO = b'{"a": 1}\n', b'{"a": 2}\n'
 
@@ -65,3 +65,14 @@ def test_a_log_cut_anywhere_is_read_up_to_there(
     read = found(whole[:cut])
     assert read == numbers[: len(read)]
     assert len(read) >= whole[:cut].count(b"\n")
+
+
+@pytest.mark.parametrize("line", [b"", b'{"a": 1', b"[1]", b"\xff", b"[" * 100_000])
+def test_a_line_by_itself_is_a_record_or_nothing(line: bytes) -> None:
+    assert record_of(line) is None
+    assert record_of(ONE) == {"a": 1}
+
+
+def test_a_stamp_that_is_no_time_is_long_ago() -> None:
+    assert time_of("1970-01-01T00:01:00+00:00") == 60.0
+    assert time_of(None) == time_of("yesterday") == 0.0

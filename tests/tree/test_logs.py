@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from agiraph.tree.logs import Tail, read_log
+from agiraph.tree.logs import Tail
 from agiraph.tree.reader import DiskReader
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ def log(root: Path) -> Path:
 
 
 def test_a_log_that_is_not_there_is_empty(reader: DiskReader) -> None:
-    assert read_log(reader, LOG).records == ()
+    assert Tail(reader, LOG).more().records == ()
 
 
 @pytest.mark.parametrize("tail", [b'{"n": 3', b"\0\0\0", b'{"n\0\0\n\0\n', b""])
@@ -35,7 +35,7 @@ def test_a_torn_end_is_no_record_and_no_damage(
     reader: DiskReader, log: Path, tail: bytes
 ) -> None:
     log.write_bytes(b'{"n": 1}\n\n{"n": "\xc3\xa9"}\n' + tail)
-    found = read_log(reader, LOG)
+    found = Tail(reader, LOG).more()
     assert found.records == ({"n": 1}, {"n": "é"})
     assert found.damage is None
     assert found.torn == len(tail)
@@ -46,7 +46,7 @@ def test_a_bad_line_before_good_ones_is_damage_with_its_number(
     reader: DiskReader, log: Path, bad: bytes
 ) -> None:
     log.write_bytes(b'{"n": 1}\n{"n": 2}\n' + bad + b'\n{"n": 4}\n')
-    found = read_log(reader, LOG)
+    found = Tail(reader, LOG).more()
     assert found.records == ({"n": 1}, {"n": 2}, {"n": 4})
     assert found.damage is not None
     assert found.damage.line == 3
@@ -55,7 +55,7 @@ def test_a_bad_line_before_good_ones_is_damage_with_its_number(
 
 def test_a_line_nested_without_end_is_damage(reader: DiskReader, log: Path) -> None:
     log.write_bytes(b'{"a":' * 100_000 + b"\n")
-    assert read_log(reader, LOG).damage is not None
+    assert Tail(reader, LOG).more().damage is not None
 
 
 def test_a_tail_reads_on_and_nothing_twice(reader: DiskReader, log: Path) -> None:
@@ -107,6 +107,6 @@ def test_a_log_that_became_shorter_is_read_from_its_start(
 def test_lines_longer_than_one_part_are_read(reader: DiskReader, log: Path) -> None:
     long = b'{"text": "' + b"x" * 3_000_000 + b'"}\n'
     log.write_bytes(b'{"n": 1}\n' + long + b'{"n": 3}\n')
-    found = read_log(reader, LOG)
+    found = Tail(reader, LOG).more()
     assert len(found.records) == 3
     assert found.damage is None

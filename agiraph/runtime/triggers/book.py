@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Final
 
 from agiraph.core.codec.lines import dumps
 from agiraph.core.limits import LOG_BYTES
+from agiraph.core.loglines import record_of
 from agiraph.core.schedule.heard import Stretch
 from agiraph.errors import Damaged, NotThere
 from agiraph.model.trigger import Action, Deed
@@ -196,11 +197,10 @@ def _line(slot: Slot, stamp: str) -> JsonObject:
 
 
 def _key(line: bytes) -> tuple[str, str] | None:
-    try:
-        found = json.loads(line)
-        return str(found["trigger"]), str(found["slot"])
-    except (ValueError, TypeError, KeyError):
+    found = record_of(line)
+    if found is None or not found.keys() >= {"trigger", "slot"}:
         return None  # half a line: of the tail, or of a crash
+    return str(found["trigger"]), str(found["slot"])
 
 
 def _written(slot: Slot) -> JsonObject:

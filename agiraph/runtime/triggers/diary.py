@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Final
 
+from agiraph.core.loglines import record_of
 from agiraph.errors import AgiraphError
 
 if TYPE_CHECKING:
@@ -42,9 +42,6 @@ def lines(
         if not raw.endswith(b"\n"):
             return  # still being written
         begin, at = at, at + len(raw)
-        try:
-            found = json.loads(raw)
-        except ValueError:
-            continue
-        if isinstance(found, dict):
+        found = record_of(raw)
+        if found is not None:
             yield begin, at, found

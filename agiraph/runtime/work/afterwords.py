@@ -6,11 +6,10 @@ not miss it because the daemon died between the two.
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
-from datetime import datetime
 from typing import TYPE_CHECKING
 
+from agiraph.core.loglines import record_of, time_of
 from agiraph.errors import NotThere
 from agiraph.runtime.work import nodes, runs
 
@@ -31,12 +30,12 @@ class _Told:
 
     def misses(self, kind: EventType, moment: str, **about: str) -> bool:
         """Whether something that happened at a moment was not told."""
-        if not moment or _when(moment) < _when(self.since):
+        if not moment or time_of(moment) < time_of(self.since):
             return False
         wanted = {"type": kind.value, **about}
         return not any(
             all(event.get(key) == value for key, value in wanted.items())
-            and _when(event.get("ts")) >= _when(moment)
+            and time_of(event.get("ts")) >= time_of(moment)
             for event in self.events
         )
 
@@ -64,22 +63,6 @@ def _told(desk: Desk) -> _Told:
     except NotThere:
         return _Told((), "")
     lines = data.split(b"\n")[1 if start else 0 :]
-    events = tuple(event for line in lines if (event := _event(line)) is not None)
+    events = tuple(event for line in lines if (event := record_of(line)) is not None)
     first = events[0].get("ts") if start and events else ""
     return _Told(events, first if isinstance(first, str) else "")
-
-
-def _event(line: bytes) -> JsonObject | None:
-    try:
-        found = json.loads(line)
-    except ValueError:
-        return None
-    return found if isinstance(found, dict) else None
-
-
-def _when(stamp: object) -> float:
-    """A time stamp in seconds; what is none is long ago."""
-    try:
-        return datetime.fromisoformat(str(stamp)).timestamp()
-    except ValueError:
-        return 0.0
