@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from agiraph.model.message import InboxMessage
-from agiraph.model.names import COORDINATOR, EVERYONE
+from agiraph.model.names import COORDINATOR, EVERYONE, question_id
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -45,7 +45,7 @@ def addressed(text: str, to: str = COORDINATOR) -> InboxMessage:
         text=rest,
         to=_receiver(addressee) if addressee else to,
         urgent=urgent,
-        reply_to=f"q-{int(reply[1]):03d}" if reply else "",
+        reply_to=question_id(int(reply[1])) if reply else "",
         answer=reply[2].strip() if reply else "",
     )
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from agiraph.core.approval import APPROVAL
+from agiraph.model.names import question_id
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
@@ -63,7 +64,7 @@ def still_matters(
         and (line.at >= begun.get(line.loop, -1) or _is_open(line, questions, jobs))
     ]
     # What is asked for may be asked anew, and is then known by its answer.
-    asking = {_name(n) for line in kept for n in _numbers(line.entry)}
+    asking = {question_id(n) for line in kept for n in _numbers(line.entry)}
     known = asking.union(questions)
     kept = [
         line
@@ -108,7 +109,7 @@ def _is_open(line: _Line, questions: Collection[str], jobs: Collection[str]) -> 
     if line.kind == "mark":
         return line.step in jobs and _what(line).startswith(_JOB)
     asks = line.kind == "intent" and APPROVAL in _intent(line.entry)
-    return asks and any(_name(n) in questions for n in _numbers(line.entry))
+    return asks and any(question_id(n) in questions for n in _numbers(line.entry))
 
 
 def _jobs(lines: Sequence[_Line]) -> set[str]:
@@ -158,10 +159,6 @@ def _numbers(entry: JsonObject) -> list[int]:
     if isinstance(approval, Mapping):
         found.append(approval.get("number"))
     return [number for number in found if isinstance(number, int)]
-
-
-def _name(number: int) -> str:
-    return f"q-{number:03d}"
 
 
 def _highest(lines: Sequence[_Line]) -> list[JsonObject]:

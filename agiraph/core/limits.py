@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypeVar
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from agiraph.model.agent import Budget, Limits
     from agiraph.model.usage import Price
+
+Amount = TypeVar("Amount", int, float)
 
 GOAL_BYTES: Final = 1024 * 1024
 INBOX_BYTES: Final = 8 * 1024 * 1024
@@ -37,8 +39,6 @@ REMINDERS: Final = (3_600.0, 86_400.0, 259_200.0, 604_800.0)
 REMINDERS_THEN: Final = 604_800.0
 FOREGROUND: Final = 5.0
 JOBS_AT_ONCE: Final = 8
-DEFAULT_WINDOW: Final = 128_000
-WAIT_DEFAULT: Final = 86_400.0
 BYTES_PER_TOKEN: Final = 3
 RETRY_FIRST: Final = 15.0
 RETRY_LAST: Final = 600.0
@@ -83,9 +83,9 @@ class Purse:
                 _left(self.budget.usd, self.usd),
                 _left(self.budget.usd_per_day, self.usd_day),
             ),
-            _least_int(
-                _left_int(self.budget.tokens, self.tokens),
-                _left_int(self.budget.tokens_per_day, self.tokens_day),
+            _least(
+                _left(self.budget.tokens, self.tokens),
+                _left(self.budget.tokens_per_day, self.tokens_day),
             ),
         )
 
@@ -208,19 +208,10 @@ def dollars(usd: float) -> str:
     return f"${usd:.6f}".rstrip("0") if small else f"${usd:.2f}"
 
 
-def _left(cap: float | None, spent: float) -> float | None:
+def _left(cap: Amount | None, spent: Amount) -> Amount | None:
     return None if cap is None else cap - spent
 
 
-def _left_int(cap: int | None, spent: int) -> int | None:
-    return None if cap is None else cap - spent
-
-
-def _least(a: float | None, b: float | None) -> float | None:
-    known = [x for x in (a, b) if x is not None]
-    return min(known) if known else None
-
-
-def _least_int(a: int | None, b: int | None) -> int | None:
+def _least(a: Amount | None, b: Amount | None) -> Amount | None:
     known = [x for x in (a, b) if x is not None]
     return min(known) if known else None

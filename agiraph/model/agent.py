@@ -116,7 +116,6 @@ class Settings:
         run: another value opens a new run with the same goal.
         coordinator: False leaves the nodes to people alone.
         reflection: whether workers look back after a node.
-        auto: whether `model` was left to what is there.
     """
 
     model: tuple[str, ...] = ()

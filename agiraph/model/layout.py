@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Final
 
+from agiraph.model.names import question_id
+
 ROOT: Final = PurePosixPath()
 SETTINGS: Final = PurePosixPath("agiraph.yaml")
 PAUSE: Final = PurePosixPath("PAUSE")
@@ -319,7 +321,7 @@ class Home:
         return RunFolder(self.runs / run)
 
     def question(self, number: int) -> PurePosixPath:
-        return self.questions / f"q-{number:03d}.md"
+        return self.questions / f"{question_id(number)}.md"
 
     def accepted(self, path: PurePosixPath) -> PurePosixPath:
         """Where the last good copy of a person's file is kept."""

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import Enum
 
+from agiraph.model.names import question_id
+
 
 @dataclass(frozen=True, slots=True)
 class Message:
@@ -57,7 +59,7 @@ class Question:
 
     @property
     def id(self) -> str:
-        return f"q-{self.number:03d}"
+        return question_id(self.number)
 
 
 class Heard(Enum):

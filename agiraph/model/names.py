@@ -1,4 +1,4 @@
-"""Names that people and models give: agents, nodes and workers."""
+"""Names: those that people and models give, and the ids made from them."""
 
 from __future__ import annotations
 
@@ -40,6 +40,11 @@ def name_problem(name: str) -> str | None:
     if folded(name) in _TAKEN:
         return f"{name!r} is taken; choose another name"
     return None
+
+
+def question_id(number: int) -> str:
+    """A question's id, as files and people write it: `q-007`."""
+    return f"q-{number:03d}"
 
 
 def slug(text: str, taken: frozenset[str] = frozenset()) -> str:

@@ -266,10 +266,6 @@ class Desk:
         """A worker by its name, without regard to case."""
         return self.staff.get(folded(name))
 
-    def worker_of(self, node: str) -> Staff | None:
-        """The worker that has a node in its hands."""
-        return next((s for s in self.staff.values() if s.node == node), None)
-
     def shared(self) -> frozenset[str]:
         """The nodes whose scratch everyone in the run may read."""
         return frozenset(node.id for node in self.nodes.values() if node.spec.share)

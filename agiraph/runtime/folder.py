@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from agiraph.core.limits import GOAL_BYTES, INBOX_BYTES
 from agiraph.errors import AgiraphError, NotThere
 from agiraph.model.layout import ERROR_SUFFIX
-from agiraph.model.names import name_problem
+from agiraph.model.names import name_problem, question_id
 from agiraph.ports import EntryKind, Seen, Sight
 
 if TYPE_CHECKING:
@@ -188,7 +188,7 @@ def number_of(name: str) -> int | None:
         return None
     digits = stem.removeprefix("q-")
     good = digits.isascii() and digits.isdigit() and len(digits) < 10
-    return int(digits) if good and name == f"q-{int(digits):03d}.md" else None
+    return int(digits) if good and stem == question_id(int(digits)) else None
 
 
 def _is_stray(name: str) -> bool:

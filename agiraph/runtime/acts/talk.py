@@ -9,7 +9,7 @@ from agiraph.core.durations import seconds
 from agiraph.core.limits import MESSAGE_BYTES
 from agiraph.errors import ToolRefused
 from agiraph.model.message import Message, Question, QuestionKind
-from agiraph.model.names import COORDINATOR, EVERYONE, HUMAN, folded
+from agiraph.model.names import COORDINATOR, EVERYONE, HUMAN, folded, question_id
 from agiraph.model.node import NodeState
 from agiraph.model.tool import ToolResult
 from agiraph.runtime.acts.act import Act, flag_of, number_of, text_of, texts_of
@@ -127,13 +127,13 @@ class AskHuman(Act):
         )
         if seat.node is None:
             return ToolResult(
-                f"asked as q-{number:03d}; the answer comes as a message."
+                f"asked as {question_id(number)}; the answer comes as a message."
                 f"{_away(self._desk.world.away)}"
             )
         return await self._sleep(number, intent, seat)
 
     async def _sleep(self, number: int, intent: Intent, seat: Seat) -> ToolResult:
-        desk, name = self._desk, f"q-{number:03d}"
+        desk, name = self._desk, question_id(number)
         until = intent.get("until")
         deadline = None
         if isinstance(until, int | float):

@@ -15,6 +15,7 @@ from agiraph.core.brief import shortened
 from agiraph.core.codec import read_question
 from agiraph.core.codec.report import Good, Problem
 from agiraph.model.message import QuestionKind
+from agiraph.model.names import question_id
 from agiraph.ports import Seen
 from agiraph.runtime.people import approvals, questions
 
@@ -101,7 +102,7 @@ class Answers:
 
     async def _closed(self, number: int, sight: Sight) -> None:
         """Another answer than the one that was taken does not count; it is said so."""
-        path, ident = self._desk.home.question(number), questions.name_of(number)
+        path, ident = self._desk.home.question(number), question_id(number)
         taken = self._desk.journal.mark_of(ident, questions.ANSWERED)
         found = read_question(sight.text, path.name)
         said = found.value.answer if isinstance(found, Good) else ""
@@ -113,7 +114,7 @@ class Answers:
 
     async def tell_closed(self, number: int, said: str, origin: str) -> None:
         """A message answers a question that is closed, or that never was."""
-        desk, ident = self._desk, questions.name_of(number)
+        desk, ident = self._desk, question_id(number)
         if number in desk.questions:
             return  # it was unclear, and that was told
         taken = desk.journal.mark_of(ident, questions.ANSWERED)

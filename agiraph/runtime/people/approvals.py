@@ -20,7 +20,7 @@ from agiraph.core.limits import GOAL_BYTES
 from agiraph.core.skills import allows
 from agiraph.errors import AgiraphError, NotThere
 from agiraph.model.message import Question, QuestionKind
-from agiraph.model.names import AGIRAPH
+from agiraph.model.names import AGIRAPH, question_id
 from agiraph.model.node import NodeState
 from agiraph.model.tool import ToolResult
 from agiraph.runtime.people import questions
@@ -112,7 +112,7 @@ def _open_for(desk: Desk, asked: JsonObject) -> int | None:
     for number, other in desk.journal.approvals().items():
         if any(other.get(key) != value for key, value in asked.items()):
             continue
-        ident = questions.name_of(number)
+        ident = question_id(number)
         said = desk.journal.mark_of(ident, questions.ANSWERED)
         if said is None:
             return number
@@ -127,7 +127,7 @@ def _open_for(desk: Desk, asked: JsonObject) -> int | None:
 
 def is_used(desk: Desk, number: int, step: str) -> bool:
     """Whether this call has taken its yes: it was performed, or a crash came then."""
-    return desk.journal.mark_of(questions.name_of(number), USED) == step
+    return desk.journal.mark_of(question_id(number), USED) == step
 
 
 async def settle(
@@ -137,7 +137,7 @@ async def settle(
     number, need = number_of(intent), approval.needed(intent)
     if number is None or need is None:
         return None
-    ident = questions.name_of(number)
+    ident = question_id(number)
     await questions.ask(desk, question_of(intent, need))
 
     def over() -> bool:
@@ -157,7 +157,7 @@ async def _outcome(
     desk: Desk, number: int, need: approval.Need, seat: Seat
 ) -> ToolResult | None:
     """What the call comes to, now that something has happened."""
-    ident = questions.name_of(number)
+    ident = question_id(number)
     said = desk.journal.mark_of(ident, questions.ANSWERED)
     if said is None and not is_covered(desk, need):
         return ToolResult(_STILL_OPEN.format(ident=ident), error=True)
@@ -227,7 +227,7 @@ async def _allow(desk: Desk, number: int) -> None:
         text = "\0"  # it was rejected already; see below
     if need is None or "\0" in text or isinstance(read_approvals(text), Rejected):
         words = (
-            f"{questions.name_of(number)} was taken as `yes`, this once: "
+            f"{question_id(number)} was taken as `yes`, this once: "
             f"`{path.name}` cannot be added to while it is not good; its error file "
             "says why."
         )
@@ -235,7 +235,7 @@ async def _allow(desk: Desk, number: int) -> None:
         return
     new = [(need.kind, subject) for subject in need.subjects]
     since = desk.world.today()
-    page = with_approvals(text, new, since=since, by=questions.name_of(number))
+    page = with_approvals(text, new, since=since, by=question_id(number))
     await desk.world.durably(lambda: desk.world.pen.write(path, page.encode()))
     desk.approved |= frozenset(new)
 

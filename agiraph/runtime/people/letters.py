@@ -11,7 +11,7 @@ from agiraph.core.codec import read_approvals
 from agiraph.core.codec.report import Problem
 from agiraph.core.inbox import HELD_OPEN, InboxMemory, quiet_needed, take_in
 from agiraph.model.message import Message, QuestionKind
-from agiraph.model.names import COORDINATOR, EVERYONE, HUMAN
+from agiraph.model.names import COORDINATOR, EVERYONE, HUMAN, question_id
 from agiraph.ports import Seen
 from agiraph.runtime.folder import number_of
 from agiraph.runtime.people import approvals, questions
@@ -178,8 +178,8 @@ class Letters:
             return True
         await self._intake.complain(path, (unclear(words),), STAYS_OPEN)
         text = (
-            f"{questions.name_of(number)} is an approval and stays open: of your "
-            f"answer nothing was taken as a yes. Write `{questions.name_of(number)}: "
+            f"{question_id(number)} is an approval and stays open: of your "
+            f"answer nothing was taken as a yes. Write `{question_id(number)}: "
             "yes`, `no` or `always`. Whoever asked has your message."
         )
         await desk.mail.to_outbox("agiraph", text, f"unclear:{origin}:{number}")

@@ -18,7 +18,7 @@ from agiraph.errors import AgiraphError, NotThere
 from agiraph.model.conversation import Kind, UserLine
 from agiraph.model.event import EventType
 from agiraph.model.message import Question, QuestionKind
-from agiraph.model.names import AGIRAPH, COORDINATOR
+from agiraph.model.names import AGIRAPH, COORDINATOR, question_id
 from agiraph.model.notice import Notice, NoticeKind
 from agiraph.runtime import mail
 from agiraph.runtime.folder import number_of
@@ -38,11 +38,6 @@ TOLD = "told"
 _ANSWER = "answer:"
 OUTBOX_SHOWN = 4000
 REFUSED = "Do not look for a way round; go on without it, or ask what they want."
-
-
-def name_of(number: int) -> str:
-    """A question's name, as people write it: `q-007`."""
-    return f"q-{number:03d}"
 
 
 def next_number(desk: Desk) -> int:
@@ -221,7 +216,7 @@ async def told(desk: Desk, ids: Collection[str]) -> None:
 
 async def settled(desk: Desk, number: int) -> None:
     """Whoever waited for an answer acts on it: there is nothing left to tell."""
-    await desk.journal.mark(name_of(number), TOLD)
+    await desk.journal.mark(question_id(number), TOLD)
     desk.answered.pop(number, None)
 
 
@@ -233,7 +228,7 @@ async def withdraw(desk: Desk, number: int, why: str) -> None:
     """Nobody waits for this answer any more: it is put away, and the person told."""
     question = desk.questions.pop(number, None)
     was_answered = desk.answered.pop(number, None) is not None
-    ident = name_of(number)
+    ident = question_id(number)
     if question is not None:
         await desk.journal.mark(ident, ANSWERED)
     await desk.journal.mark(ident, TOLD)
@@ -247,8 +242,8 @@ async def withdraw(desk: Desk, number: int, why: str) -> None:
 async def close_all(desk: Desk) -> None:
     """Put every open question away, unanswered: nobody waits for an answer here."""
     for number in list(desk.questions):
-        await desk.journal.mark(name_of(number), ANSWERED)
-        await desk.journal.mark(name_of(number), TOLD)
+        await desk.journal.mark(question_id(number), ANSWERED)
+        await desk.journal.mark(question_id(number), TOLD)
         await _close(desk, number)
         desk.questions.pop(number, None)
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from agiraph.core.approval import Need, Verdict, permitted, shown, verdict
 from agiraph.model.agent import Permission
+from agiraph.model.names import question_id
 from agiraph.runtime.people import approvals, questions
 from agiraph.runtime.triggers.deeds import may_run
 
@@ -79,7 +80,7 @@ async def _ask(desk: Desk, step: str, need: Need) -> int:
 
 async def _outcome(desk: Desk, number: int, against: str, *, stands: bool) -> str:
     """Why the command may not run, now that something has happened; else empty."""
-    ident = questions.name_of(number)
+    ident = question_id(number)
     said = desk.journal.mark_of(ident, questions.ANSWERED)
     if said is not None:
         await questions.settled(desk, number)
