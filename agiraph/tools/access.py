@@ -1,4 +1,4 @@
-"""What the file and memory tools share: arguments, kinds, and refusals in words."""
+"""What the file and memory tools share: what may be touched, and refusals in words."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from agiraph.core.scopes import Place
-    from agiraph.model.json import Json, JsonObject
+    from agiraph.model.json import JsonObject
     from agiraph.ports import Entry, Reader, Seat
 
 CHUNK: Final = 1 << 20
@@ -23,23 +23,6 @@ CHUNK: Final = 1 << 20
 _FREE: Final = frozenset(
     {"scratch", "published", "outputs", "inputs", "nodes", "memory", "_messages"}
 )
-
-
-def text_of(arguments: Mapping[str, Json], name: str) -> str:
-    """A parameter that the schema has made sure is a text."""
-    value = arguments.get(name, "")
-    return value if isinstance(value, str) else ""
-
-
-def whole_of(arguments: Mapping[str, Json], name: str) -> int | None:
-    """A parameter that is a whole number, or None where it is not given."""
-    value = arguments.get(name)
-    return value if isinstance(value, int) and not isinstance(value, bool) else None
-
-
-def flag_of(arguments: Mapping[str, Json], name: str) -> bool:
-    """A parameter that is true only where it says so."""
-    return arguments.get(name) is True
 
 
 @contextmanager

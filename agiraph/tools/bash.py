@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Final
 
 from agiraph.core.approval import Need, permitted, shown
 from agiraph.core.durations import seconds
+from agiraph.core.given import text_of
 from agiraph.core.scopes import reading
 from agiraph.errors import NotPlain, Outside, ToolRefused
 from agiraph.model.layout import Home
 from agiraph.model.tool import ToolResult
 from agiraph.ports import Command
-from agiraph.tools.access import text_of
 from agiraph.tools.schemas import execution as schemas
 
 if TYPE_CHECKING:

@@ -12,10 +12,11 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Final
 
+from agiraph.core.given import text_of
 from agiraph.core.scopes import Place
 from agiraph.errors import NotPlain, Outside, ToolRefused
 from agiraph.ports import EntryKind
-from agiraph.tools.access import in_words, refusal, text_of
+from agiraph.tools.access import in_words, refusal
 
 if TYPE_CHECKING:
     from agiraph.model.json import Json

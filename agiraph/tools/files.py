@@ -7,21 +7,14 @@ from typing import TYPE_CHECKING, Final
 
 from agiraph.core import paging
 from agiraph.core.edits import replaced
+from agiraph.core.given import flag_of, number_of, text_of
 from agiraph.core.scopes import Place, reading, writing
 from agiraph.core.untrusted import refenced, source_of
 from agiraph.errors import ToolRefused
 from agiraph.model.tool import ToolResult
 from agiraph.ports import EntryKind
 from agiraph.tools import changes
-from agiraph.tools.access import (
-    chunks,
-    flag_of,
-    found,
-    in_words,
-    may_write,
-    text_of,
-    whole_of,
-)
+from agiraph.tools.access import chunks, found, in_words, may_write
 from agiraph.tools.schemas import files as schemas
 from agiraph.tools.specs import check_spec
 
@@ -53,7 +46,7 @@ class ReadFile:
     async def perform(self, intent: Intent, seat: Seat) -> ToolResult:
         """Show the page."""
         place = reading(text_of(intent, "path"), seat)
-        offset, limit = whole_of(intent, "offset") or 1, whole_of(intent, "limit")
+        offset, limit = number_of(intent, "offset") or 1, number_of(intent, "limit")
         text = await asyncio.to_thread(shown_page, self._reader, place, offset, limit)
         self._seen.note_read(seat, place, self._reader)
         return ToolResult(text)

@@ -8,6 +8,7 @@ from itertools import islice
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Final
 
+from agiraph.core.given import flag_of, text_of
 from agiraph.core.limits import MEMORY_SHOWN
 from agiraph.core.remembering import is_daily, over_the_cap
 from agiraph.core.scopes import Place, reading
@@ -16,7 +17,7 @@ from agiraph.errors import AgiraphError, ToolRefused
 from agiraph.model.tool import ToolResult
 from agiraph.ports import EntryKind
 from agiraph.tools import changes
-from agiraph.tools.access import flag_of, found, in_words, may_write, text_of
+from agiraph.tools.access import found, in_words, may_write
 from agiraph.tools.files import shown_list, written, written_texts, written_words
 from agiraph.tools.schemas import memory as schemas
 

@@ -8,12 +8,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from agiraph.core.arguments import nearest
+from agiraph.core.given import text_of
 from agiraph.core.paging import PAGE, SAMPLE, binary_kind
 from agiraph.core.scopes import reading
 from agiraph.errors import NotThere, ToolRefused
 from agiraph.model.layout import Home
 from agiraph.model.tool import ToolResult
-from agiraph.tools.access import in_words, text_of
+from agiraph.tools.access import in_words
 from agiraph.tools.files import shown_page
 from agiraph.tools.schemas import files as schemas
 

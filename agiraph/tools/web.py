@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final, Protocol
 
 from agiraph.core.approval import Need, permitted, shown
+from agiraph.core.given import flag_of, text_of
 from agiraph.core.hosts import permission_for
 from agiraph.core.limits import WEB_SHOWN
 from agiraph.core.named import is_named
@@ -14,7 +15,6 @@ from agiraph.core.untrusted import fence
 from agiraph.core.webaddress import read_address
 from agiraph.errors import ToolRefused
 from agiraph.model.tool import ToolResult
-from agiraph.tools.access import flag_of, text_of
 from agiraph.tools.schemas import web as schemas
 
 if TYPE_CHECKING:

@@ -145,7 +145,8 @@ def _encodable(name: str) -> bool:
 
 
 @functools.cache
-def _libc() -> ctypes.CDLL:
+def libc() -> ctypes.CDLL:
+    """The system's own library, for calls that Python does not have."""
     return ctypes.CDLL(None, use_errno=True)
 
 
@@ -181,7 +182,7 @@ def _openat2(top: int, path: str, how: tuple[int, int], resolve: int) -> int:
     flags, mode = how
     made = mode if flags & os.O_CREAT else 0  # anything else is EINVAL
     asked = struct.pack("=QQQ", flags | os.O_CLOEXEC, made, resolve)  # struct open_how
-    fd = _libc().syscall(
+    fd = libc().syscall(
         ctypes.c_long(_OPENAT2),
         ctypes.c_int(top),
         ctypes.c_char_p(os.fsencode(path)),

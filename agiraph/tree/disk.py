@@ -11,7 +11,6 @@ from __future__ import annotations
 import ctypes
 import errno
 import fcntl
-import functools
 import os
 import re
 import secrets
@@ -21,6 +20,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Final
 
 from agiraph.errors import NotPlain
+from agiraph.tree.beneath import libc
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -59,7 +59,7 @@ def sync_below(folder: int) -> None:
     One flush of the whole file system costs less than a walk through a clone of a
     hundred thousand files.
     """
-    syncfs = getattr(_libc(), "syncfs", None)
+    syncfs = getattr(libc(), "syncfs", None)
     if syncfs is None:
         os.sync()
     elif syncfs(ctypes.c_int(folder)) != 0:
@@ -273,13 +273,8 @@ def _twice(step: Callable[[], None]) -> None:
         step()
 
 
-@functools.cache
-def _libc() -> ctypes.CDLL:
-    return ctypes.CDLL(None, use_errno=True)
-
-
 def _renameat2(folder: int, name: str, to_folder: int, to_name: str) -> None:
-    call = getattr(_libc(), "renameat2", None)
+    call = getattr(libc(), "renameat2", None)
     if call is None:
         raise OSError(errno.ENOSYS, os.strerror(errno.ENOSYS))
     done = call(

@@ -51,31 +51,6 @@ class Act(ABC):
         """Do it; harmless to repeat with the same intent."""
 
 
-def text_of(values: JsonObject, key: str, default: str = "") -> str:
-    """A text among checked arguments or in an intent."""
-    value = values.get(key)
-    return value if isinstance(value, str) else default
-
-
-def texts_of(values: JsonObject, key: str) -> tuple[str, ...]:
-    """A list of texts among checked arguments or in an intent."""
-    value = values.get(key)
-    if isinstance(value, str) or not isinstance(value, (list, tuple)):
-        return (value,) if isinstance(value, str) else ()
-    return tuple(each for each in value if isinstance(each, str))
-
-
-def flag_of(values: JsonObject, key: str) -> bool:
-    """A truth value; absent is false."""
-    return values.get(key) is True
-
-
-def number_of(values: JsonObject, key: str, default: int) -> int:
-    """A whole number among checked arguments or in an intent."""
-    value = values.get(key)
-    return value if isinstance(value, int) and not isinstance(value, bool) else default
-
-
 def spelled(value: Json) -> Json:
     """A duration as files spell it: a bare number of seconds becomes `90s`."""
     if isinstance(value, bool) or not isinstance(value, int | float):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
-from agiraph.runtime.acts.act import text_of
+from agiraph.core.given import text_of
 from agiraph.runtime.jobs import Job, shown
 
 if TYPE_CHECKING:

@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING
 
 from agiraph.core import approval, board
 from agiraph.core.durations import seconds
+from agiraph.core.given import flag_of, number_of, text_of, texts_of
 from agiraph.errors import AgiraphError, ToolRefused
 from agiraph.model.agent import Mode, Permission
 from agiraph.model.node import NodeState
 from agiraph.model.run import Contract, Policy
 from agiraph.model.tool import ToolResult
 from agiraph.ports import Command
-from agiraph.runtime.acts.act import Act, flag_of, number_of, text_of, texts_of
+from agiraph.runtime.acts.act import Act
 from agiraph.runtime.work import nodes, publishing, runs
 
 if TYPE_CHECKING:
@@ -217,7 +218,7 @@ class Reconvene(Act):
 
     async def perform(self, intent: Intent, seat: Seat) -> ToolResult:
         """Close the stage, open the next."""
-        number = number_of(intent, "number", 1)
+        number = number_of(intent, "number") or 1
         title = text_of(intent, "next_stage")
         await runs.reconvene(
             self._desk,

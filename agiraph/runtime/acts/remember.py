@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from agiraph.core.given import text_of
 from agiraph.core.remembering import CURATED, copied, sources
 from agiraph.core.untrusted import fenced
 from agiraph.errors import ToolRefused
 from agiraph.model.event import EventType
-from agiraph.runtime.acts.act import text_of
 from agiraph.runtime.material import Material
 from agiraph.runtime.memorybook import traced_change
 

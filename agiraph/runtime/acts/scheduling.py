@@ -14,13 +14,14 @@ from agiraph.core.approval import Need, permitted, shown
 from agiraph.core.codec import read_triggers
 from agiraph.core.codec.entries import with_entry, without_entry
 from agiraph.core.codec.report import Rejected
+from agiraph.core.given import text_of
 from agiraph.core.limits import GOAL_BYTES
 from agiraph.core.schedule.slots import next_slots
 from agiraph.errors import NotThere, ToolRefused
 from agiraph.model.agent import Permission
 from agiraph.model.tool import ToolResult
 from agiraph.model.trigger import Deed, Kind
-from agiraph.runtime.acts.act import Act, text_of
+from agiraph.runtime.acts.act import Act
 
 if TYPE_CHECKING:
     from agiraph.model.json import Json, JsonObject

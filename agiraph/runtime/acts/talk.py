@@ -6,13 +6,14 @@ from typing import TYPE_CHECKING
 
 from agiraph.core.brief import mail_text
 from agiraph.core.durations import seconds
+from agiraph.core.given import flag_of, number_of, text_of, texts_of
 from agiraph.core.limits import MESSAGE_BYTES
 from agiraph.errors import ToolRefused
 from agiraph.model.message import Message, Question, QuestionKind
 from agiraph.model.names import COORDINATOR, EVERYONE, HUMAN, folded, question_id
 from agiraph.model.node import NodeState
 from agiraph.model.tool import ToolResult
-from agiraph.runtime.acts.act import Act, flag_of, number_of, text_of, texts_of
+from agiraph.runtime.acts.act import Act
 from agiraph.runtime.people import questions
 
 if TYPE_CHECKING:
@@ -111,7 +112,7 @@ class AskHuman(Act):
 
     async def perform(self, intent: Intent, seat: Seat) -> ToolResult:
         """Ask; a worker sleeps until the answer, the coordinator goes on."""
-        number = number_of(intent, "number", 0)
+        number = number_of(intent, "number") or 0
         await questions.ask(
             self._desk,
             Question(

@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING
 from agiraph.core import board, moves
 from agiraph.core.brief import ended_line
 from agiraph.core.durations import seconds
+from agiraph.core.given import texts_of
 from agiraph.core.limits import GATHER_SECONDS
 from agiraph.errors import ToolRefused
 from agiraph.model.node import NodeState
 from agiraph.model.tool import ToolResult
-from agiraph.runtime.acts.act import Act, texts_of
+from agiraph.runtime.acts.act import Act
 from agiraph.runtime.news import end_id
 from agiraph.runtime.people import questions
 

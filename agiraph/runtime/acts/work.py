@@ -10,6 +10,7 @@ from agiraph.core.board_page import board_page
 from agiraph.core.codec import read_spec
 from agiraph.core.codec.emit import page
 from agiraph.core.codec.report import Rejected
+from agiraph.core.given import text_of
 from agiraph.errors import ToolRefused
 from agiraph.model.agent import Permission
 from agiraph.model.message import Message
@@ -17,7 +18,7 @@ from agiraph.model.names import COORDINATOR, folded, name_problem, slug
 from agiraph.model.node import NodeState
 from agiraph.model.tool import ToolResult
 from agiraph.model.worker import Identity, WorkerType
-from agiraph.runtime.acts.act import Act, spelled, text_of
+from agiraph.runtime.acts.act import Act, spelled
 from agiraph.runtime.news import end_id
 from agiraph.runtime.work import nodes
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from agiraph.core.given import text_of, texts_of
 from agiraph.errors import ToolRefused
 from agiraph.model.names import name_problem
 from agiraph.model.tool import ToolResult
 from agiraph.model.worker import AgentMemory, Identity, WorkerType
-from agiraph.runtime.acts.act import Act, text_of, texts_of
+from agiraph.runtime.acts.act import Act
 from agiraph.runtime.acts.work import may_spawn, must_be_harnessed
 from agiraph.runtime.work import staffing
 
