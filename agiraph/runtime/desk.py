@@ -19,6 +19,7 @@ from agiraph.runtime.journal import Journal
 from agiraph.runtime.memorybook import MemoryBook
 from agiraph.runtime.places import Places
 from agiraph.runtime.records import Records, Where
+from agiraph.runtime.worktime import WorkTime
 from agiraph.tools.seen import LastSeen
 
 if TYPE_CHECKING:
@@ -77,57 +78,59 @@ class Desk:
         world.bells.add(self.bell)
         self.journal = Journal(world, home)
         self.records = Records(world, home)
+        self.memory = MemoryBook(world, home)
+        self.seen = LastSeen()
         self.places = Places(self.bell, lambda: self.settings.max_workers)
         self.mail: Mailroom
         self.jobs: Jobs
         self.servers: Servers
         self.skills: Skills
-        self.seen = LastSeen()
+        # What people wrote, as it is in force.
         self.goal: Goal | None = None
-        self.goal_digest = ""
+        self.goal_digest = ""  # of its body
         self.soul = ""
-        self.memory = MemoryBook(world, home)
-        self.run: Run | None = None
-        self.nodes: dict[str, Node] = {}
-        self.staff: dict[str, Staff] = {}
-        self.questions: dict[int, Question] = {}
         self.approved: frozenset[Approved] = frozenset()
-        self.reserved: set[str] = set()
-        self.waits: dict[str, tuple[str, ...]] = {}
-        self.broken_specs: dict[str, str] = {}
         self.paused = False
         self.stopping = False
-        self.opening = False
         self.reading = asyncio.Lock()  # held while what people wrote is taken in
-        self.loops: set[str] = set()
-        self.active: set[str] = set()
+        self.odd: set[PurePosixPath] = set()  # names that cannot be; each told once
+        self.revision = 0  # counts what changes in force: who failed may try again then
+        # The newest run.
+        self.run: Run | None = None
+        self.nodes: dict[str, Node] = {}
+        self.version = 0  # counts what changes on the board
+        self.staff: dict[str, Staff] = {}  # by the folded name
+        self.reserved: set[str] = set()  # folded ids of nodes that are being made
         self.unannounced: set[str] = set()  # nodes whose creation is not on record yet
-        self.held: dict[str, str] = {}
-        self.holds: dict[str, str] = {}
-        self.elsewhere = ""
-        self.broken = ""
-        self.at: dict[str, str] = {}
-        self.bad_goal = ""
-        self.unsettled = False
-        self.cut_off = False
-        self._error, self._failed_at = "", -1
-        self.revision = 0
-        self._paused_at: float | None = None
-        self._paused_for = 0.0
-        self._unbooked = 0.0
-        self.version = 0
-        self.next_cycle: float | None = None
-        self.shown: dict[str, str] = {}
-        self.answered: dict[int, Question] = {}
-        self.odd: set[PurePosixPath] = set()
-        self.last_mail = ("", "")
+        self.waits: dict[str, tuple[str, ...]] = {}  # node -> those that it waits for
+        self.shown: dict[str, str] = {}  # node -> the spec that its worker has read
+        self.next_cycle: float | None = None  # when, on the monotonic clock
+        self._board = BoardPage(world)
+        self._time = WorkTime(world.clock)
+        # What was asked, said and spent.
+        self.questions: dict[int, Question] = {}  # the open ones
+        self.answered: dict[int, Question] = {}  # those whose asker is still to be told
+        self.last_mail = ("", "")  # when it came, and its words
         self.spend = Spend()
         self.tally = Tally()
-        self._board = BoardPage(world)
+        # The loops, and what keeps them.
+        self.loops: set[str] = set()  # nodes that have one
+        self.active: set[str] = set()  # who is at work just now, commands included
+        self.at: dict[str, str] = {}  # loop -> its step, to be named after a crash
+        self.held: dict[str, str] = {}  # loop -> why it may not make its call
+        self.holds: dict[str, str] = {}  # whose word it is -> why nothing may start
+        self.opening = False  # a run is being opened
+        self.cut_off = False  # a crash kept the result of a run's end back
+        self.elsewhere = ""  # why another place runs the agent
+        self.broken = ""  # what is damaged, until a person has mended it
+        self.bad_goal = ""  # why GOAL.md is not in force
+        self.unsettled = False  # GOAL.md is being written
+        self._error, self._failed_at = "", -1
         self.narrow: dict[str, int] = {}  # windows smaller than they were taken for
-        self.rests = 0
-        self.watchful = False
-        self.planned: tuple[tuple[str, tuple[str, ...]], ...] = ()
+        # What triggers look at.
+        self.rests = 0  # counts how often the coordinator came to rest
+        self.watchful = False  # a heartbeat waits for that
+        self.planned: tuple[tuple[str, tuple[str, ...]], ...] = ()  # due times ahead
 
     def rested(self) -> None:
         """The coordinator has come to rest: what heartbeats see from here is new."""
@@ -138,19 +141,12 @@ class Desk:
     def changed(self) -> None:
         """What is in force has changed: whoever is held, or failed, tries again."""
         self.revision += 1
-        now = self.world.clock.monotonic()
-        if self.is_paused and self._paused_at is None:
-            self._paused_at = now
-        elif not self.is_paused and self._paused_at is not None:
-            self._paused_for += now - self._paused_at
-            self._unbooked += now - self._paused_at
-            self._paused_at = None
+        self._time.pause(on=self.is_paused)
         self.bell.ring()
 
     def working(self) -> float:
         """Seconds on a clock that stands still while all is paused."""
-        now = self.world.clock.monotonic()
-        return (now if self._paused_at is None else self._paused_at) - self._paused_for
+        return self._time.now()
 
     async def until(
         self, holds: Callable[[], bool], *, deadline: float | None = None
@@ -358,10 +354,7 @@ class Desk:
         stage = self.run.stages[-1]
         opened = datetime.fromisoformat(stage.opened)
         age = (self.world.clock.now() - opened).total_seconds()
-        paused = stage.paused + self._unbooked
-        if self._paused_at is not None:
-            paused += self.world.clock.monotonic() - self._paused_at
-        return max(age - paused, 0.0)
+        return max(age - stage.paused - self._time.unbooked(), 0.0)
 
     def stage_left(self) -> float | None:
         """Seconds until the open stage's time is up; None where it has no limit."""
@@ -374,8 +367,7 @@ class Desk:
 
     async def book_pause(self) -> None:
         """Put a pause that is over on the open stage's record."""
-        seconds, self._unbooked = self._unbooked, 0.0
-        run = self.run
+        seconds, run = self._time.book(), self.run
         if seconds and run is not None and run.stages and not run.stages[-1].closed:
             stage = run.stages[-1]
             stage = replace(stage, paused=stage.paused + seconds)
@@ -387,5 +379,4 @@ class Desk:
         self.version += 1
         self.staff.clear()
         self.reserved.clear()
-        self.broken_specs.clear()
         self._board = BoardPage(self.world)
