@@ -38,8 +38,6 @@ class RunBrief:
     daily: Sequence[tuple[str, str]]
     inputs: Sequence[Listed]
     models: str
-    rules: str
-    earlier: str = ""
     skills: Sequence[str] = ()
     instructions: Sequence[Listed] = ()
     most: int = MEMORY_SHOWN
@@ -57,10 +55,10 @@ class NodeBrief:
     memory: str
     notebook: str
     refs: Sequence[tuple[str, Sequence[Listed]]]
-    others: Sequence[str]
-    inputs: bool
-    earlier: str
     how_to_end: str
+    earlier: str = ""
+    others: Sequence[str] = ()
+    inputs: bool = False
     inlined: int = INLINED_REFS
     skills: Sequence[str] = ()
     instructions: Sequence[Listed] = ()
@@ -72,7 +70,6 @@ def run_brief(brief: RunBrief) -> str:
         f"# Run {brief.run}",
         f"Date: {brief.date}",
         f"## Goal\n\n{brief.goal.strip()}",
-        brief.earlier,
         _headed("Your memory (MEMORY.md)", _capped(brief.memory, brief.most)),
         _headed("Index of memory/", _capped(brief.memory_index, brief.most)),
         *(
@@ -82,7 +79,6 @@ def run_brief(brief: RunBrief) -> str:
         _headed("Inputs", _listing(brief.inputs)),
         *_guides(brief.skills, brief.instructions),
         _headed("Models that nodes may use", brief.models),
-        brief.rules,
     ]
     return "\n\n".join(part.strip() for part in parts if part.strip())
 

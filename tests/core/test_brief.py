@@ -36,7 +36,6 @@ RUN = RunBrief(
     daily=[],
     inputs=[],
     models="",
-    rules="",
 )
 NODE = NodeBrief(
     date="Saturday 2026-11-21 12:00 +0000",

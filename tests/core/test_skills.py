@@ -94,7 +94,7 @@ def test_a_brief_names_skills_and_shows_the_instructions_of_projects() -> None:
     text = run_brief(
         RunBrief(
             date="", run="r", goal="g", memory="", memory_index="", daily=(), inputs=(),
-            models="", rules="",
+            models="",
             skills=("`skills/a/SKILL.md`: Does a.",),
             instructions=(Listed("inputs/app/AGENTS.md", 9, "Run tox.\n"),),
         )

@@ -6,11 +6,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from agiraph.core import board
-from agiraph.core.brief import RunBrief, run_brief, shortened
+from agiraph.core.brief import shortened
 from agiraph.core.excerpt import ends
 from agiraph.core.limits import MEMORY_SHOWN
 from agiraph.errors import AgiraphError
 from agiraph.ports import EntryKind
+from agiraph.runtime.loops.briefs import brief_of_run
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -36,37 +37,6 @@ class Bearings:
 
     brief: str
     now: str
-
-
-def date_of(desk: Desk) -> str:
-    """Today, as briefs say it."""
-    return desk.world.clock.now().strftime("%A %Y-%m-%d %H:%M %z")
-
-
-def brief_of_run(desk: Desk, material: Material, *, most: int = MEMORY_SHOWN) -> str:
-    """The text that opens the newest run for the coordinator.
-
-    Args:
-        most: bytes of each part of the memory that may be shown.
-    """
-    if desk.run is None:
-        return ""
-    return run_brief(
-        RunBrief(
-            date=date_of(desk),
-            run=desk.run.name,
-            goal=desk.run.goal,
-            memory=material.memory(),
-            memory_index=material.memory_index(),
-            daily=material.daily_logs(),
-            inputs=material.inputs(),
-            models=desk.world.models.table(),
-            rules="",
-            skills=desk.skills.lines,
-            instructions=material.instructions(),
-            most=most,
-        )
-    )
 
 
 def of_coordinator(desk: Desk, material: Material, shares: Shares) -> Bearings:

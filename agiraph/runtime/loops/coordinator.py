@@ -18,7 +18,8 @@ from agiraph.model.run import RunState
 from agiraph.ports import Seat
 from agiraph.runtime.loops import chains
 from agiraph.runtime.loops.asker import Asker, Spender
-from agiraph.runtime.loops.bearings import brief_of_run, of_coordinator
+from agiraph.runtime.loops.bearings import of_coordinator
+from agiraph.runtime.loops.briefs import brief_of_run
 from agiraph.runtime.loops.compaction import NOTE_TOOLS
 from agiraph.runtime.loops.loop import Loop
 from agiraph.runtime.loops.prefixes import for_coordinator

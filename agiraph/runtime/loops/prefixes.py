@@ -10,8 +10,8 @@ from agiraph.model.agent import Mode
 from agiraph.model.conversation import SystemLine
 from agiraph.model.server import FOREIGN
 from agiraph.model.tool import Who
+from agiraph.runtime.loops.briefs import is_small
 from agiraph.runtime.loops.chains import chain_of, chosen, loop_of
-from agiraph.runtime.work.nodes import is_small
 from agiraph.tools.registry import guidance_for, specs_for
 
 if TYPE_CHECKING:

@@ -18,6 +18,7 @@ from agiraph.ports import Seat
 from agiraph.runtime.loops import chains
 from agiraph.runtime.loops.asker import Asker, Spender
 from agiraph.runtime.loops.bearings import of_worker
+from agiraph.runtime.loops.briefs import brief_of_node, brief_of_single
 from agiraph.runtime.loops.compaction import HAND_OFF_TOOLS, NOTE_TOOLS
 from agiraph.runtime.loops.loop import Loop
 from agiraph.runtime.loops.prefixes import for_worker
@@ -25,7 +26,6 @@ from agiraph.runtime.loops.reflection import look_back
 from agiraph.runtime.loops.role import Notes
 from agiraph.runtime.loops.shift import Shift
 from agiraph.runtime.people import questions
-from agiraph.runtime.work.nodes import brief_for, is_small, room_for_refs
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Mapping
@@ -221,7 +221,7 @@ class Worker:
     def bearings(self, shares: Shares) -> Bearings:
         """What the tree says, for a rebuilt conversation."""
         refs = min(shares.brief // 2, INLINED_REFS)
-        brief = brief_for(self._desk, self.node, self._staff, inlined=refs)
+        brief = brief_of_node(self._desk, self.node, self._staff, inlined=refs)
         return of_worker(self._desk, self.node, brief, shares)
 
     async def _open(self) -> None:
@@ -240,9 +240,11 @@ class Worker:
             await talk.append(prefix, flush=False)
             await self._tell_model(None, prefix)
             await self._note_shown()
-            room = room_for_refs(desk, prefix.model) if self.single else None
-            small = self.single and is_small(desk, prefix.model)
-            text = brief_for(desk, self.node, self._staff, room=room, small=small)
+            if self.single:
+                model = prefix.model
+                text = brief_of_single(desk, self.node, self._staff, model)
+            else:
+                text = brief_of_node(desk, self.node, self._staff)
         talk.forget_past()
         line = UserLine(desk.world.stamp(), text, Kind.BRIEF, "agiraph", (self.mark,))
         await talk.append(line, flush=True)

@@ -7,17 +7,10 @@ from contextlib import asynccontextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from agiraph import prompts
 from agiraph.core import board
-from agiraph.core.brief import NodeBrief, node_brief, shortened, small_brief
+from agiraph.core.brief import shortened
 from agiraph.core.codec import spec_hash, write_spec
-from agiraph.core.limits import (
-    ANSWER_TOKENS,
-    BYTES_PER_TOKEN,
-    INLINED_REFS,
-    SMALL_WINDOW,
-)
-from agiraph.errors import ToolRefused, YourError
+from agiraph.errors import ToolRefused
 from agiraph.model.event import EventType
 from agiraph.model.node import Node, NodeSpec, NodeState, NodeStatus
 from agiraph.model.usage import Spend
@@ -25,12 +18,9 @@ from agiraph.runtime.material import Material
 from agiraph.runtime.people import approvals
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Iterable, Sequence
+    from collections.abc import AsyncIterator, Iterable
 
-    from agiraph.core.brief import Listed
-    from agiraph.runtime.desk import Desk, Staff
-
-AROUND_REFS = 48_000  # bytes for the rest of a brief: rules, spec, memory, notebook
+    from agiraph.runtime.desk import Desk
 
 ENDS = {
     NodeState.COMPLETED: EventType.NODE_COMPLETED,
@@ -255,93 +245,3 @@ async def rerun(desk: Desk, node: str) -> None:
     )
     async with _telling_stale(desk):
         await desk.set_node(node, new)
-
-
-def room_for_refs(desk: Desk, model: str) -> int:
-    """Bytes of refs that fit into the one call of a node without tools."""
-    window = desk.settings.context or desk.world.models.facts(model).window
-    answer = min(ANSWER_TOKENS, window // 4)
-    return max((window - answer) * BYTES_PER_TOKEN - AROUND_REFS, 0)
-
-
-def is_small(desk: Desk, model: str) -> bool:
-    """Whether a model is to be told as little as possible around its task."""
-    return desk.world.models.facts(model).window <= SMALL_WINDOW
-
-
-def brief_for(
-    desk: Desk,
-    node: Node,
-    staff: Staff,
-    *,
-    room: int | None = None,
-    inlined: int = INLINED_REFS,
-    small: bool = False,
-) -> str:
-    """The text that opens a node for its worker.
-
-    Args:
-        room: bytes of refs that fit into the one call of a node without tools; None
-            for a node with tools, which can read on.
-        inlined: bytes of refs that are shown whole to a node with tools.
-        small: whether a node without tools is for a small model.
-
-    Raises:
-        YourError: a node without tools has refs that it cannot be shown.
-    """
-    single, most = room is not None, inlined if room is None else room
-    material = Material(desk.world.reader, desk.home)
-    folder = desk.worker_folder(staff.name)
-    refs = material.listed(material.refs(node.spec, desk.run_folder()), most=most)
-    if single:
-        _must_fit(refs, most)
-    earlier = ""
-    if node.status.attempt > 1 and node.status.summary:
-        earlier = (
-            "## What was done before\n\nThis node was worked on before; `scratch/` is "
-            f"as it was left.\n\n{node.status.summary}"
-        )
-    stage = f"Stage {node.spec.stage or 1}."
-    if not single:
-        stage += " The coordinator's plan is in `_plan.md`."
-    brief = NodeBrief(
-        date=desk.world.clock.now().strftime("%A %Y-%m-%d %H:%M %z"),
-        node=node.id,
-        spec=node.text,
-        goal=desk.run.goal if desk.run else "",
-        stage=stage,
-        memory=material.text(folder.memory),
-        notebook=material.text(folder.notebook),
-        refs=refs,
-        others=[] if single else _others(desk, staff),
-        inputs=not single and bool(material.inputs()),
-        earlier=earlier,
-        how_to_end=prompts.words("single_brief" if single else "how_to_end"),
-        inlined=most,
-        skills=() if single else desk.skills.lines,
-        instructions=() if single else material.instructions(),
-    )
-    return small_brief(brief, node.spec.body) if small else node_brief(brief)
-
-
-def _must_fit(refs: Sequence[tuple[str, Sequence[Listed]]], room: int) -> None:
-    files = [file for _, found in refs for file in found]
-    wrong = [file for file in files if file.text is None]
-    if not wrong and sum(file.size for file in files) > room:
-        wrong = files
-    if wrong:
-        named = ", ".join(f"{file.path} ({file.size:,} bytes)" for file in wrong[:5])
-        raise YourError(
-            f"a node without tools (max_turns: 1) cannot open files, and its refs are "
-            f"too large for one call, or no text: {named}; {room:,} bytes fit. Refer "
-            "to less, or give the node more turns"
-        )
-
-
-def _others(desk: Desk, me: Staff) -> list[str]:
-    return [
-        f"{s.name}{f', {s.identity.role}' if s.identity.role else ''}: "
-        f"{f'node {s.node}' if s.node else s.state.value}"
-        for s in desk.staff.values()
-        if s is not me and not s.identity.retired
-    ]
