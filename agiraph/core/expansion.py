@@ -51,3 +51,24 @@ def expanded(
             "and start it again"
         )
     return whole
+
+
+def unfilled(
+    text: str, settings: ServerSettings, environment: Mapping[str, str]
+) -> str:
+    """A text with the variables of an entry in the place of their values.
+
+    What a server says of itself may hold the key that it was given.
+    """
+    entry = (
+        settings.command,
+        settings.url,
+        *settings.args,
+        *(value for _, value in (*settings.env, *settings.headers)),
+    )
+    names = {found[1] for each in entry for found in _PLACE.finditer(each)}
+    filled = {environment.get(name, "").strip(): name for name in sorted(names)}
+    for value in sorted(filled, key=len, reverse=True):
+        if value:
+            text = text.replace(value, f"${{{filled[value]}}}")
+    return text

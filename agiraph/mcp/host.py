@@ -8,7 +8,7 @@ import os
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any
 
-from agiraph.core.expansion import expanded
+from agiraph.core.expansion import expanded, unfilled
 from agiraph.errors import ToolRefused
 from agiraph.model.layout import MACHINE
 
@@ -53,6 +53,7 @@ class SdkHost:
             log=os.path.join(self._root, str(MACHINE), f"mcp-{settings.name}.log"),
             marks={"AGIRAPH_ROOT": self._root, "AGIRAPH_AGENT": agent},
             version=self._version,
+            hide=lambda text: unfilled(text, settings, self._environment),
         )
         async with sdk.opened(whole, place) as session:
             yield session

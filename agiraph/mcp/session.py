@@ -22,7 +22,7 @@ from agiraph.errors import ToolRefused
 from agiraph.model.server import ServerReply, ServerTool
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Mapping
+    from collections.abc import AsyncIterator, Callable, Mapping
     from contextlib import AbstractAsyncContextManager
 
     from mcp.client import IncomingMessage
@@ -50,12 +50,14 @@ class Place:
         folder: the agent's home, an absolute path.
         log: takes what it writes to its standard error.
         marks: variables by which it is found again after a crash.
+        hide: puts the variables of its entry in the place of their values.
     """
 
     folder: str
     log: str
     marks: Mapping[str, str]
     version: str
+    hide: Callable[[str], str]
 
 
 @dataclass(slots=True)
@@ -86,8 +88,9 @@ class _Signs:
 class Session:
     """A server that runs, and its tools as they were when it was asked last."""
 
-    def __init__(self, name: str, client: Client, signs: _Signs) -> None:
+    def __init__(self, name: str, client: Client, signs: _Signs, place: Place) -> None:
         self._name = name
+        self._hide = place.hide
         self._client = client
         self._signs = signs
         self._gone = signs.gone
@@ -130,7 +133,8 @@ class Session:
             with anyio.move_on_after(0.2):
                 await self._gone.wait()
             if isinstance(error, MCPError) and not self._gone.is_set():
-                raise ToolRefused(f"{self._name} refused it: {_words(error)}") from None
+                words = self._hide(_words(error))
+                raise ToolRefused(f"{self._name} refused it: {words}") from None
             self._gone.set()
             raise ToolRefused(
                 f"The tool server {self._name} ended while it was called; whether the "
@@ -203,7 +207,8 @@ async def opened(settings: ServerSettings, place: Place) -> AsyncIterator[Sessio
         # The SDK's tasks wrap whatever happens, also to whoever holds the session.
         inner = _innermost(group)
         if isinstance(inner, (*_FAULTS, *_CLOSED)):
-            raise ToolRefused(f"its connection broke: {_words(inner)}") from None
+            words = place.hide(_words(inner))
+            raise ToolRefused(f"its connection broke: {words}") from None
         raise inner from None
 
 
@@ -220,12 +225,12 @@ async def _started(
         async with asyncio.timeout(STARTS_WITHIN):
             await stack.enter_async_context(client)
             await _listen(client, stack)
-            session = Session(settings.name, client, signs)
+            session = Session(settings.name, client, signs, place)
             await session.list_tools()
     except TimeoutError:
         raise ToolRefused(f"it said nothing for {STARTS_WITHIN:g} s") from None
-    except (*_FAULTS, ExceptionGroup) as error:
-        words = f"it did not start: {_words(error)}"
+    except (*_FAULTS, ValueError, ExceptionGroup) as error:
+        words = f"it did not start: {place.hide(_words(error))}"
         raise ToolRefused(f"{words}; what it said itself is in {place.log}") from None
     return session
 

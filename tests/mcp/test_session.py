@@ -123,6 +123,31 @@ async def test_a_server_that_cannot_be_had_is_told_in_words(
             pass
 
 
+@pytest.mark.parametrize(
+    "settings",
+    [
+        ServerSettings("x", "/no/${ANTHROPIC_API_KEY}"),
+        ServerSettings("x", url="http://127.0.0.1:1/", headers=(("A", "${LINES}"),)),
+        ServerSettings("x", url="http://127.0.0.1:1/", headers=(("A", "${ODD}"),)),
+        ServerSettings("x", url="${ANTHROPIC_API_KEY}"),
+    ],
+)
+async def test_no_value_of_a_variable_is_told_when_a_server_cannot_be_had(
+    tmp_path: Path, settings: ServerSettings
+) -> None:
+    (tmp_path / ".agiraph").mkdir()
+    (tmp_path / "a").mkdir()
+    key = "sk-very-secret"
+    environment = {
+        "ANTHROPIC_API_KEY": key, "LINES": f"{key}\n", "ODD": f"{key}\u20ac",
+    }  # fmt: skip
+    host = SdkHost(str(tmp_path), environment, version="0")
+    with pytest.raises(ToolRefused, match="did not start") as refused:
+        async with host.open(settings, "a"):
+            pass
+    assert key not in str(refused.value)
+
+
 async def test_a_server_over_http_works_alike(host: SdkHost, tmp_path: Path) -> None:
     code = (
         "import sys; sys.argv = ['x']; sys.path.insert(0, sys.path[0]);"

@@ -33,6 +33,8 @@ class Arming:
 
     Attributes:
         wanted: the triggers in force; None before the file was seen.
+        by_id: the same, each by its id.
+        events: the types of events that one of them waits for.
         forked: whether this agent is a copy whose file was not touched yet.
         fresh: heartbeats that have not seen anything yet.
     """
@@ -45,6 +47,8 @@ class Arming:
         self._sha = ""
         self._stale = True
         self.wanted: tuple[Trigger, ...] | None = None
+        self.by_id: dict[str, Trigger] = {}
+        self.events: frozenset[str] = frozenset()
         self.forked = False
         self.fresh: set[str] = set()
 
@@ -74,6 +78,8 @@ class Arming:
         # In a copy any change arms, one of a remark too.
         self._stale = self._stale or self.forked or wanted != self.wanted
         self.wanted = wanted
+        self.by_id = {each.id: each for each in wanted}
+        self.events = frozenset(each.event for each in wanted if each.event)
 
     def settle(self) -> bool:
         """Bring what is on record in step with what is wanted; whether it changed."""

@@ -41,6 +41,7 @@ class Judging:
         self._began = desk.world.now()
         self._rests: dict[str, int] = {}
         self._new: list[Slot] = []
+        self._firing: set[str] = set()
         self.waits = 0.0  # seconds until this agent may catch up
 
     def judge(
@@ -56,6 +57,7 @@ class Judging:
             skip: triggers of which nothing is due before some later moment.
         """
         self._new, self.waits = [], 0.0
+        self._firing = {slot.trigger for slot in self._book.open if slot.fires}
         armed = list(triggers)
         most = max(20, min(MOST, MOST_LINES // max(len(armed), 1)))
         left_out = frozenset(skip)
@@ -153,6 +155,8 @@ class Judging:
         )
         if slot.fires:
             self._check(trigger, mark, slot)
+        if slot.fires:
+            self._firing.add(slot.trigger)
         self._new.append(slot)
 
     def _check(self, trigger: Trigger, mark: Mark, slot: Slot) -> None:
@@ -215,8 +219,7 @@ class Judging:
 
     def _is_running(self, trigger: Trigger) -> bool:
         """Whether what it began the last time goes on still."""
-        decided = (*self._book.open, *self._new)
-        if any(slot.trigger == trigger.id and slot.fires for slot in decided):
+        if trigger.id in self._firing:
             return trigger.action.deed is not Deed.SEND
         match trigger.action.deed:
             case Deed.WAKE:

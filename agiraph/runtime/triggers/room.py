@@ -118,7 +118,10 @@ class Triggers:
 
     def _hears(self, event: Event) -> None:
         """An event was recorded: where a trigger waits for such, look soon."""
-        if any(event.type.value == each.event for each in self._armed()):
+        kind = event.type.value
+        if kind not in self._arming.events:  # nearly always, and each event asks
+            return
+        if any(kind == each.event for each in self._armed()):
             self._desk.world.look(self._desk.agent)
 
     def _armed(self) -> list[Trigger]:
@@ -186,7 +189,7 @@ class Triggers:
             await self._book.commit()
 
     def _trigger(self, slot: Slot) -> Trigger:
-        return next(t for t in self._armed() if t.id == slot.trigger)
+        return self._arming.by_id[slot.trigger]
 
     async def _look_first(self, slot: Slot) -> None:
         """A beat fires where it sees something else than when the last wake ended."""
