@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from dataclasses import asdict, dataclass, field
+from contextlib import suppress
+from dataclasses import asdict, dataclass
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
@@ -16,9 +17,11 @@ from agiraph.cli.read import Files
 from agiraph.cli.view import agent as agent_view
 from agiraph.cli.view import agent_names, one_agent
 from agiraph.core.chronicle import Chronicle, Letter, chronicle
+from agiraph.core.codec import usage_from_line
+from agiraph.core.costs import Tally
 from agiraph.core.durations import seconds
 from agiraph.core.loglines import record_of, time_of
-from agiraph.errors import ToolRefused
+from agiraph.errors import ToolRefused, YourError
 from agiraph.model.layout import Home
 
 if TYPE_CHECKING:
@@ -35,43 +38,19 @@ _DURATION = re.compile(r"\d+(\.\d+)?\s*[a-z]*", re.IGNORECASE)
 _ENDED = ("completed", "cancelled", "checkpointed")
 
 
-@dataclass(slots=True)
-class Spent:
-    """What model calls cost; usd: as far as known."""
-
-    calls: int = 0
-    tokens: int = 0
-    usd: float = 0.0
-    unknown: int = 0
-    models: dict[str, int] = field(default_factory=dict)
-
-    def add(self, line: JsonObject) -> None:
-        """Count a line of usage.jsonl."""
-        self.calls += 1
-        for key in ("input", "output", "cache_read", "cache_write"):
-            value = line.get(key)
-            self.tokens += value if isinstance(value, int) else 0
-        cost = line.get("cost_usd")
-        known = isinstance(cost, int | float)
-        self.usd += float(cost) if isinstance(cost, int | float) else 0.0
-        self.unknown += not known
-        model = str(line.get("model", "?"))
-        self.models[model] = self.models.get(model, 0) + 1
-
-
 @dataclass(frozen=True, slots=True)
 class Digest:
     """One agent's."""
 
     agent: str
     told: Chronicle
-    spent: Spent
+    spent: Tally
     view: AgentView
 
     @property
     def is_quiet(self) -> bool:
         """Whether nothing happened and nothing is open."""
-        said = self.told.happened or self.told.decided or self.spent.calls
+        said = self.told.happened or self.told.decided or self.spent.total().calls
         return not said and not open_things(self.view)
 
 
@@ -139,9 +118,10 @@ def moment_of(typed: str, now: datetime) -> datetime:
 def digest_of(files: Files, agent: str, start: datetime) -> Digest:
     """One agent's digest since a moment."""
     home = Home(agent)
-    spent = Spent()
+    spent = Tally()
     for line in _since(files, home.usage, start):
-        spent.add(line)
+        with suppress(YourError):  # a line that is none
+            spent.add(usage_from_line(line))
     events = list(_since(files, home.events, start))
     runs = {str(event["run"]) for event in events if "run" in event}
     letters = dict(found for run in runs for found in _letters(files, home.run(run)))
@@ -202,7 +182,7 @@ def _object(one: Digest) -> dict[str, object]:
         "agent": one.agent,
         "happened": [asdict(item) for item in one.told.happened],
         "decided": [asdict(item) for item in one.told.decided],
-        "cost": asdict(one.spent),
+        "cost": _spending(one.spent),
         "open": open_things(one.view),
     }
 
@@ -211,7 +191,7 @@ def _draw(one: Digest) -> None:
     render.data(f"\n## {one.agent}")
     _section("What happened", [_happened(one.agent, i) for i in one.told.happened])
     _section("Who decided what", [_decided(one.agent, i) for i in one.told.decided])
-    _section("What it cost", [_cost(one.spent)] if one.spent.calls else [])
+    _section("What it cost", _cost(one.spent))
     opened = [f"{each['what']} ({each['path']})" for each in open_things(one.view)]
     _section("What is open", opened)
 
@@ -234,12 +214,32 @@ def _decided(agent: str, item: Item) -> str:
     return f"{render.moment(item.ts)[:16]}  {item.who} {item.what}{why}{where}"
 
 
-def _cost(spent: Spent) -> str:
-    known = render.money(spent.usd, spent=True)
-    if spent.unknown == spent.calls:
+def _spending(spent: Tally) -> dict[str, object]:
+    whole = spent.total()
+    return {
+        "calls": whole.calls,
+        "tokens": whole.usage.total,
+        "usd": whole.known_usd,
+        "unknown": whole.unknown,
+        "models": _models(spent),
+    }
+
+
+def _models(spent: Tally) -> dict[str, int]:
+    """How many calls each model had."""
+    sums = spent.by(lambda spot: (spot.model,))
+    return {model: each.calls for (model,), each in sums.items()}
+
+
+def _cost(spent: Tally) -> list[str]:
+    whole = spent.total()
+    if not whole.calls:
+        return []
+    known = render.money(whole.known_usd, spent=True)
+    if whole.unknown == whole.calls:
         known = "cost unknown"
-    elif spent.unknown:
-        known = f"{known} known, unknown for {spent.unknown} of {spent.calls} calls"
-    models = ", ".join(f"{model}: {count}" for model, count in spent.models.items())
-    used = f"{render.tokens(spent.tokens)} tokens in {spent.calls} calls"
-    return f"{known}; {used} ({models})"
+    elif whole.unknown:
+        known = f"{known} known, unknown for {whole.unknown} of {whole.calls} calls"
+    models = ", ".join(f"{model}: {count}" for model, count in _models(spent).items())
+    used = f"{render.tokens(whole.usage.total)} tokens in {whole.calls} calls"
+    return [f"{known}; {used} ({models})"]

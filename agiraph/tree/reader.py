@@ -24,7 +24,7 @@ from agiraph.tree.beneath import Beneath
 from agiraph.tree.content import Unfit, text_of
 from agiraph.tree.disk import kind_in_words, read_all
 from agiraph.tree.faults import told
-from agiraph.tree.memory import Known, Memory, stamp_of
+from agiraph.tree.remembered import Known, Memory, stamp_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

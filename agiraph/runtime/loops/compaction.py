@@ -274,20 +274,7 @@ class Compaction:
             compacted=count,
             turns=self._role.turns_so_far(),
         )
-        bearings = self._role.bearings(parts)
-        text = opening_text(
-            Opening(
-                words=notice(prompts.fill("opened", file=f"conversations/{name}")),
-                brief=bearings.brief,
-                summary=summary,
-                now=bearings.now,
-                last=as_text(lines, parts.last),
-            )
-        )
-        run = desk.run.name if desk.run and talk.prefix and not talk.prefix.node else ""
-        ids = carried_ids(talk.delivered, run)
-        opening = UserLine(desk.world.stamp(), text, Kind.OPENING, "agiraph", ids)
-        left = self._left(lines, parts)
+        opening, left = self._opening(name, summary), self._left(lines, parts)
         await talk.begin_anew([system, opening, *self._thread(left, parts), *left])
         self._overfull = self._forgiven = False
         await desk.records.event(
@@ -299,6 +286,23 @@ class Compaction:
             after=talk.size,
             in_a_row=count,
         )
+
+    def _opening(self, name: str, summary: str) -> UserLine:
+        """What the new session opens with; `name` is where the old one was put."""
+        desk, talk, parts = self._desk, self._talk, self._shares
+        bearings = self._role.bearings(parts)
+        text = opening_text(
+            Opening(
+                words=notice(prompts.fill("opened", file=f"conversations/{name}")),
+                brief=bearings.brief,
+                summary=summary,
+                now=bearings.now,
+                last=as_text(without_marks(talk.lines), parts.last),
+            )
+        )
+        run = desk.run.name if desk.run and talk.prefix and not talk.prefix.node else ""
+        ids = carried_ids(talk.delivered, run)
+        return UserLine(desk.world.stamp(), text, Kind.OPENING, "agiraph", ids)
 
     def _thread(self, left: Sequence[UserLine], parts: Shares) -> list[UserLine]:
         """What people wrote and was answered: their words stay theirs."""

@@ -76,6 +76,9 @@ class House:
     """What the controller is given to build agents with.
 
     Attributes:
+        edges: makes an agent's tools of the edges, given what its loops have seen.
+        furnish: the files that a new home gets, by name.
+        models: puts the tree's settings in force for the models.
         only: the one agent to work on; None is every one.
         version: of the program.
         alarm: makes what rings at due times, given whom it tells; None: nothing does,
