@@ -6,11 +6,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable
 
 PAGE: Final = 16_000
 LONGEST_LINE: Final = 2_000
 SAMPLE: Final = 8_192
+_KEPT: Final = 4 * PAGE  # bytes of one line, however long it is
 _MAGIC: Final = (
     (b"\x89PNG\r\n\x1a\n", "a PNG image"),
     (b"\xff\xd8\xff", "a JPEG image"),
@@ -104,13 +105,29 @@ def page(
     """
     taken = _Taken(offset, limit)
     total = 0
-    for line, whole_length in _lines(chunks):
-        total += 1
-        if total >= offset and not taken.full:
-            taken.take(line, whole_length)
+    begun, lost = b"", 0  # of a line that goes on in the next chunk
+    for chunk in chunks:
+        *lines, rest = chunk.split(b"\n")
+        for at in range(max(offset - 1 - total, 0), len(lines)):
+            line = lines[at] + b"\n"
+            if at == 0:
+                taken.take(begun + line, lost)
+            else:
+                taken.take(line)
+            if taken.full:
+                break
+        total += len(lines)
         if taken.full and not count_all:
             return taken.page(None)
-    return taken.page(total)
+        if lines:
+            begun, lost = b"", 0
+        begun += rest
+        begun, lost = begun[:_KEPT], lost + max(len(begun) - _KEPT, 0)
+    if begun:
+        total += 1
+        if total >= offset:
+            taken.take(begun, lost)
+    return taken.page(None if taken.full and not count_all else total)
 
 
 class _Taken:
@@ -124,11 +141,11 @@ class _Taken:
         self._size = 0
         self._remarks: list[str] = []
 
-    def take(self, line: bytes, whole_length: int) -> None:
-        """Take a line, or become full."""
+    def take(self, line: bytes, lost: int = 0) -> None:
+        """Take a line, or become full; `lost` bytes of it are not known any more."""
         number = self._first + len(self._lines)
-        text, remark = _shown(line, whole_length, number)
-        full = len(self._lines) == self._limit
+        text, remark = _shown(line[:_KEPT], len(line) + lost, number)
+        full = self.full or len(self._lines) == self._limit
         if full or (self._lines and self._size + len(text) > PAGE):
             self.full = True
             return
@@ -153,21 +170,3 @@ def _shown(line: bytes, whole_length: int, number: int) -> tuple[str, str]:
         )
         text = text[:LONGEST_LINE] + "\n"
     return text, remark
-
-
-def _lines(chunks: Iterable[bytes]) -> Iterator[tuple[bytes, int]]:
-    """Each line with its end, at most 64 KiB of it, and its whole length in bytes."""
-    most = 4 * PAGE
-    kept, length = b"", 0
-    for chunk in chunks:
-        whole = chunk.split(b"\n")
-        rest = whole.pop()
-        for piece in whole:
-            line = piece + b"\n"
-            yield (kept + line)[:most], length + len(line)
-            if length:
-                kept, length = b"", 0
-        length += len(rest)
-        kept = (kept + rest)[:most]
-    if length:
-        yield kept, length

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from itertools import chain
 from typing import TYPE_CHECKING, Final
 
 from agiraph.core import paging
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from agiraph.tools.seen import LastSeen
 
 _COUNTED: Final = 8 * 1024 * 1024
+_SMALL: Final = 64 * 1024
 _LISTED: Final = 500
 
 
@@ -47,7 +49,13 @@ class ReadFile:
         """Show the page."""
         place = reading(text_of(intent, "path"), seat)
         offset, limit = number_of(intent, "offset") or 1, number_of(intent, "limit")
-        text = await asyncio.to_thread(shown_page, self._reader, place, offset, limit)
+        entry = found(self._reader, place)
+        if entry.size <= _SMALL:  # read sooner than another thread is woken
+            text = _shown_page(self._reader, place, entry, offset, limit)
+        else:
+            text = await asyncio.to_thread(
+                _shown_page, self._reader, place, entry, offset, limit
+            )
         self._seen.note_read(seat, place, self._reader)
         return ToolResult(text)
 
@@ -60,20 +68,25 @@ def shown_page(
     Raises:
         ToolRefused: there is no such file or line.
     """
-    entry = found(reader, place)
+    return _shown_page(reader, place, found(reader, place), offset, limit)
+
+
+def _shown_page(
+    reader: Reader, place: Place, entry: Entry, offset: int, limit: int | None
+) -> str:
     if entry.kind is EntryKind.FOLDER:
         raise ToolRefused(f"{place.shown} is a folder; list_files shows what is in it.")
     with in_words(place):
-        sample = reader.part(
-            place.path, offset=0, limit=paging.SAMPLE, within=place.within
-        )
-        if not sample:
+        pieces = chunks(reader, place, entry.size)
+        first = next(pieces, b"")
+        if not first:
             return f"[{place.shown} is empty]"
+        sample = first[: paging.SAMPLE]
         kind = paging.binary_kind(sample)
         if kind is not None:
             return f"[{place.shown} is no text: {kind}, {entry.size:,} bytes]"
         page = paging.page(
-            chunks(reader, place, entry.size),
+            chain((first,), pieces),
             offset=offset,
             limit=limit,
             count_all=entry.size <= _COUNTED,
