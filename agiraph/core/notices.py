@@ -46,8 +46,10 @@ def of_event(event: Event, stamp: str) -> Notice | None:
     The same trouble of one run is one notice a day, however many loops meet it.
     """
     kind = _KINDS.get(event.type)
+    if kind is None:
+        return None
     words = str(event.data.get("words") or event.data.get("reason") or "")
-    if kind is None or (_is_hold(event.type) and "budget" in words):
+    if _is_hold(event.type) and "budget" in words:
         return None  # a budget has its own event
     day = stamp[:10] if kind in (NoticeKind.BUDGET, NoticeKind.FAILED) else ""
     about = words.partition("(")[0] if kind is not NoticeKind.FINISHED else ""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 from typing import Final
 
@@ -180,10 +180,10 @@ class Home:
     """The paths of one agent; the folder's name is the agent's id."""
 
     agent: str
+    path: PurePosixPath = field(init=False, compare=False, repr=False)
 
-    @property
-    def path(self) -> PurePosixPath:
-        return PurePosixPath(self.agent)
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "path", PurePosixPath(self.agent))
 
     @property
     def goal(self) -> PurePosixPath:

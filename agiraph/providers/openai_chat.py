@@ -116,7 +116,7 @@ class ChatWire:
 
     def joined(self, fragments: list[Fragment]) -> bytes:
         """The messages; this wire has no cache marks."""
-        return b",".join(fragment.data for fragment in fragments)
+        return b",".join([fragment.data for fragment in fragments])
 
     def hearing(self, request: Request, size: int) -> ChatHearing:
         """An ear for one answer."""

@@ -115,7 +115,7 @@ class ResponsesWire:
 
     def joined(self, fragments: list[Fragment]) -> bytes:
         """The items; this wire has no cache marks of ours."""
-        return b",".join(fragment.data for fragment in fragments)
+        return b",".join([fragment.data for fragment in fragments])
 
     def hearing(self, request: Request, size: int) -> ResponsesHearing:
         """An ear for one answer."""

@@ -55,7 +55,7 @@ class Transcripts:
         self._size += kept.size
         self._make_room()
         turned = self._wire.joined(kept.fragments)
-        return kept.head + turned + self._wire.tail(request)
+        return b"".join((kept.head, turned, self._wire.tail(request)))
 
     def _find(self, request: Request) -> _Kept:
         kept = self._kept.get(request.key)

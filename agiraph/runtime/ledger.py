@@ -60,7 +60,10 @@ class Ledger:
 
     def account(self, key: str) -> Account:
         """The account of a key, opened when first asked for."""
-        return self._accounts.setdefault(key, Account())
+        found = self._accounts.get(key)
+        if found is None:
+            found = self._accounts[key] = Account()
+        return found
 
     def recall_day(self, agent: str, day: str, calls: Iterable[ModelCall]) -> None:
         """Book what an agent had spent on a day before this daemon; only once."""

@@ -38,21 +38,22 @@ class Records:
     def __init__(self, world: World, home: Home) -> None:
         """The logs of the agent at `home`."""
         self._world = world
-        self._home = home
+        self._agent = home.agent
+        self._events, self._usage = home.events, home.usage
         self.heard: Callable[[Event], None] | None = None
 
     async def event(self, kind: EventType, where: Where, **data: Json) -> None:
         """One line of `events.jsonl`, and one of the daemon's log."""
         event = Event(
             kind,
-            self._home.agent,
+            self._agent,
             run=where.run,
             node=where.node,
             worker=where.worker,
             data=data,
         )
         stamp = self._world.stamp()
-        await self._line(self._home.events, event_to_json(event, stamp))
+        await self._line(self._events, event_to_json(event, stamp))
         self._world.say(event)
         if self.heard is not None:
             self.heard(event)
@@ -62,7 +63,7 @@ class Records:
 
     async def usage(self, call: ModelCall) -> None:
         """One line of `usage.jsonl` for one model call."""
-        await self._line(self._home.usage, usage_line(call))
+        await self._line(self._usage, usage_line(call))
 
     async def trace(self, log: PurePosixPath | None, **entry: Json) -> None:
         """One line of a node's `log.jsonl`; nothing for the coordinator."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
 from agiraph.core.arguments import broken, checked, nearest
@@ -66,6 +67,7 @@ DEFINITIONS: Final[Mapping[str, Definition]] = {one.name: one for one in _ALL}
 _ENDINGS: Final = frozenset({"publish", "finish", "checkpoint"})
 
 
+@lru_cache(maxsize=64)  # asked before every turn
 def specs_for(who: Who, allowed: tuple[str, ...] | None) -> tuple[ToolSpec, ...]:
     """The tools of a coordinator or a worker, in the frozen order.
 
@@ -86,8 +88,12 @@ def specs_for(who: Who, allowed: tuple[str, ...] | None) -> tuple[ToolSpec, ...]
 
 def guidance_for(names: Iterable[str]) -> str:
     """When and how to use these tools, in the frozen order, for the system prompt."""
-    wanted = frozenset(names)
-    return guidance(name for name in ORDER if name in wanted)
+    return _guidance(frozenset(names))
+
+
+@lru_cache(maxsize=64)  # asked before every turn
+def _guidance(names: frozenset[str]) -> str:
+    return guidance(name for name in ORDER if name in names)
 
 
 def spec_named(name: str, specs: Sequence[ToolSpec]) -> ToolSpec:

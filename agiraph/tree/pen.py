@@ -11,7 +11,7 @@ from contextlib import contextmanager, suppress
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Final, TypeVar
 
-from agiraph.errors import DiskFault, NotPlain, NotThere, Unreadable
+from agiraph.errors import AgiraphError, DiskFault, NotPlain, NotThere, Unreadable
 from agiraph.tree import disk
 from agiraph.tree.beneath import Beneath, parts_below
 from agiraph.tree.faults import told
@@ -98,15 +98,19 @@ class DiskPen:
         Raises:
             As `write` does; then nothing was added, or with DiskFault it is not known.
         """
-        with _refused(path):
+        try:  # once for each line of every log, so without more around it
             self._logs.append(path, line)
+        except (OSError, Unreadable) as error:
+            raise _as_refused(error, path) from error
         if flush:
             await self.flush(path)
 
     async def flush(self, path: PurePosixPath) -> None:
         """Bring what was appended to a log onto the disk; many calls share one."""
-        with _refused(path):
+        try:
             await self._logs.flush(path)
+        except (OSError, Unreadable) as error:
+            raise _as_refused(error, path) from error
 
     async def mend(self, path: PurePosixPath) -> None:
         """Cut off what a crash tore at the end of a log; nothing where none is torn.
@@ -266,10 +270,14 @@ def _refused(path: PurePosixPath) -> Iterator[None]:
     """Whatever the system refuses on the way to a write is a write refused."""
     try:
         yield
-    except OSError as error:
-        raise told(error, path, writing=True) from error
-    except Unreadable as error:
-        raise DiskFault(str(error)) from error
+    except (OSError, Unreadable) as error:
+        raise _as_refused(error, path) from error
+
+
+def _as_refused(error: OSError | Unreadable, path: PurePosixPath) -> AgiraphError:
+    if isinstance(error, OSError):
+        return told(error, path, writing=True)
+    return DiskFault(str(error))
 
 
 def _refuse_by_words(path: PurePosixPath, within: PurePosixPath | None = None) -> None:
