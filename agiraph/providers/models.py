@@ -106,6 +106,7 @@ class ModelCatalog:
         self._prices = dict(settings.prices)
         self._shared = shared or Shared(clock, patience)
         self._asked: dict[str, Provider] = {}
+        self._facts: dict[str, tuple[int, ModelFacts]] = {}
 
     def with_settings(self, settings: TreeSettings) -> ModelCatalog:
         """The same connections and gates under a changed agiraph.yaml."""
@@ -173,7 +174,20 @@ class ModelCatalog:
         return self._kept((*key, "text"), lambda: TextFallback(gated))
 
     def facts(self, model: str) -> ModelFacts:
-        """Window and price; never raises, never asks the network."""
+        """Window and price; never raises, never asks the network.
+
+        They are asked for several times a turn, and are looked up anew once a minute:
+        a list may have other prices at another hour.
+        """
+        if model.startswith(f"{gguf.PROVIDER}/"):
+            return self._looked_up(model)  # its file may come at any moment
+        minute = int(self._shared.clock.monotonic() // 60)
+        found = self._facts.get(model)
+        if found is None or found[0] != minute:
+            found = self._facts[model] = (minute, self._looked_up(model))
+        return found[1]
+
+    def _looked_up(self, model: str) -> ModelFacts:
         provider, _, rest = model.partition("/")
         usual = known.BY_NAME.get(provider)
         price = self._prices.get(model)

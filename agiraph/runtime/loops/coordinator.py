@@ -22,7 +22,7 @@ from agiraph.runtime.loops.bearings import of_coordinator
 from agiraph.runtime.loops.briefs import brief_of_run
 from agiraph.runtime.loops.compaction import NOTE_TOOLS
 from agiraph.runtime.loops.loop import Loop
-from agiraph.runtime.loops.prefixes import for_coordinator
+from agiraph.runtime.loops.prefixes import for_coordinator, grounds_of_coordinator
 from agiraph.runtime.loops.role import Notes
 from agiraph.runtime.loops.stay import Stay
 from agiraph.runtime.material import Material
@@ -66,6 +66,7 @@ class Coordinator:
         self._material = Material(desk.world.reader, desk.home)
         self._asker = Asker(desk, talk, self)
         self._stay = Stay(desk, talk)
+        self._grounds: tuple[object, ...] = ()  # of the session that is open
         self.tools: Mapping[str, Tool] = {}
 
     async def run(self) -> None:
@@ -197,10 +198,15 @@ class Coordinator:
 
     async def renew(self) -> None:
         """Open a session where what is frozen has changed."""
-        old, new = self._talk.prefix, self.prefix()
+        old = self._talk.prefix
+        of = (old, *grounds_of_coordinator(self._desk))
+        if old is not None and of == self._grounds:
+            return
+        new = self.prefix()
         if old is None or not same_prefix(old, new):
             await self._talk.append(new, flush=False)
             await chains.tell(self._desk, self.where(), old, new)
+        self._grounds = of
 
     def turns_so_far(self) -> int:
         """It is bound by money, not by turns."""

@@ -49,6 +49,12 @@ def for_coordinator(desk: Desk, talk: Conversation) -> SystemLine:
     )
 
 
+def grounds_of_coordinator(desk: Desk) -> tuple[object, ...]:
+    """What `for_coordinator` works with: while it is the same, so is what is frozen."""
+    model = chosen(desk, chain_of(desk), loop_of(desk, None))
+    return model, desk.settings, desk.soul, desk.servers.tools
+
+
 def for_worker(
     desk: Desk, talk: Conversation, identity: Identity, node: str, *, single: bool
 ) -> SystemLine:
@@ -84,6 +90,13 @@ def for_worker(
         compacted=old.compacted if old else 0,
         turns=old.turns if old else 0,
     )
+
+
+def grounds_of_worker(desk: Desk, identity: Identity, node: str) -> tuple[object, ...]:
+    """What `for_worker` works with: while it is the same, so is what is frozen."""
+    model = chosen(desk, chain_of(desk, identity), loop_of(desk, node))
+    known = desk.world.models  # says what a small model is
+    return model, known, desk.settings, identity, desk.servers.tools
 
 
 def _of_servers(desk: Desk, allowed: tuple[str, ...] | None) -> tuple[ToolSpec, ...]:

@@ -21,7 +21,7 @@ from agiraph.runtime.loops.bearings import of_worker
 from agiraph.runtime.loops.briefs import brief_of_node, brief_of_single
 from agiraph.runtime.loops.compaction import HAND_OFF_TOOLS, NOTE_TOOLS
 from agiraph.runtime.loops.loop import Loop
-from agiraph.runtime.loops.prefixes import for_worker
+from agiraph.runtime.loops.prefixes import for_worker, grounds_of_worker
 from agiraph.runtime.loops.reflection import look_back
 from agiraph.runtime.loops.role import Notes
 from agiraph.runtime.loops.shift import Shift
@@ -60,6 +60,7 @@ class Worker:
         self._written = 0.0
         self._cost: float | None = None
         self.tools: Mapping[str, Tool] = {}
+        self._grounds: tuple[object, ...] = ()  # of the session that is open
         self.name = staff.name
         self.log: PurePosixPath | None = desk.node_folder(node.id).log
         self.answer = ""
@@ -88,14 +89,12 @@ class Worker:
         Raises:
             TimeoutError: the node's time is used up.
         """
-        limits = self._desk.settings.limits
-        most = self.node.spec.max_turns or limits.max_turns
+        most = self.node.spec.max_turns or self._desk.settings.limits.max_turns
         try:
             async with self.shift.limited():
                 await self._open()
-                turns = self._talk.turns_since(self.mark)
                 loop = Loop(self._desk, self._talk, self)
-                return await loop.run(turns=turns, max_turns=most)
+                return await loop.run(turns=self.turns_so_far(), max_turns=most)
         finally:
             self.shift.leave()
 
@@ -269,10 +268,14 @@ class Worker:
 
     async def renew(self) -> None:
         """A new session with what was said so far, where what is frozen has changed."""
-        old, new = self._talk.prefix, self.prefix()
-        if old is not None and not same_prefix(old, new):
+        old = self._talk.prefix
+        of = (old, *grounds_of_worker(self._desk, self._staff.identity, self._node))
+        if old is None or of == self._grounds:
+            return
+        if not same_prefix(old, new := self.prefix()):
             await self._talk.append(new, flush=False)
             await self._tell_model(old, new)
+        self._grounds = of
 
     async def _tell_model(self, old: SystemLine | None, new: SystemLine) -> None:
         await chains.tell(self._desk, self.where(), old, new, self._staff.identity)
