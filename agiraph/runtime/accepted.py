@@ -61,7 +61,7 @@ class Records:
             return
         entry = {"source": source, **asdict(state)}
         data = json.dumps(entry, ensure_ascii=False).encode("utf-8", "surrogatepass")
-        await self._world.durably(lambda: pen.write(path, data))
+        await self._world.write(path, data)
 
     def sources(self) -> list[str]:
         """Every inbox that has something on record."""

@@ -39,7 +39,7 @@ class BoardPage:
             return
         page = board_page(run, nodes)
         if page != (self._page or self._there(path)):
-            await world.durably(lambda: world.pen.write(path, page.encode()))
+            await world.write(path, page.encode())
         self._page, self._lasting = page, lasting
         self._counted = world.clock.monotonic()
 

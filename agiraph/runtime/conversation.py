@@ -267,7 +267,7 @@ class Conversation:
         kept = b"".join(raw for raw, away in self._raw() if not away)
         data = [_encoded(line) for line in opening]
         whole = kept + b"".join(data)
-        await self._world.durably(lambda: self._world.pen.write(self._path, whole))
+        await self._world.write(self._path, whole)
         node = self.prefix.node if self.prefix else None
         for line, raw in zip(opening, data, strict=True):
             self._take(line, len(raw))

@@ -279,7 +279,7 @@ class Desk:
         """Record how the run stands."""
         data = write_run(run).encode()
         path = self.home.run(run.name).record
-        await self.world.durably(lambda: self.world.pen.write(path, data))
+        await self.world.write(path, data)
         self.run = run
         self.bell.ring()
 
@@ -315,7 +315,7 @@ class Desk:
     async def _write_node(self, node: Node) -> None:
         text = write_node_status(node.status, title=node.title)
         path = self.node_folder(node.id).status
-        await self.world.durably(lambda: self.world.pen.write(path, text.encode()))
+        await self.world.write(path, text.encode())
 
     async def set_staff(
         self, staff: Staff, state: WorkerState, node: str | None
@@ -338,7 +338,7 @@ class Desk:
             )
         )
         path = self.worker_folder(staff.name).status
-        await self.world.durably(lambda: self.world.pen.write(path, page.encode()))
+        await self.world.write(path, page.encode())
         staff.said = said
         self.bell.ring()
 

@@ -172,7 +172,7 @@ class Jobs:
         content = told.content if isinstance(told, ToolResult) else str(told)
         if desk.world.reader.entry(job.keep) is None:
             data = content.encode("utf-8", "replace") + b"\n"
-            await desk.world.durably(lambda: desk.world.pen.write(job.keep, data))
+            await desk.world.write(job.keep, data)
         seconds = desk.world.clock.monotonic() - job.begun
         words = (
             f"[job {job.number} ended after {seconds:.0f} s, its output is in "

@@ -285,7 +285,7 @@ class Journal:
         """Put what of the file still matters in its place: the old or the new."""
         try:
             kept, data = await asyncio.to_thread(self._mattering)
-            await self._world.durably(lambda: self._world.pen.write(self._path, data))
+            await self._world.write(self._path, data)
             self._take(enumerate(kept, 1))
             self._bytes, self._most = len(data), max(JOURNAL_BYTES, 2 * len(data))
         except (TooManyOpen, Unreadable):

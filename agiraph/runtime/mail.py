@@ -119,7 +119,7 @@ class Mailroom:
             name = message_name(self._number, message.sender, message.to)
             path = desk.run_folder().messages / name
             data = write_message(message).encode()
-            await desk.world.durably(lambda: desk.world.pen.write(path, data))
+            await desk.world.write(path, data)
         self._known.add(message.id)
         await self._announce(message)
         for reader in _addressees(message):

@@ -69,8 +69,7 @@ class Outbox:
         month = self._world.today()[:7]
         old = self._home.conversations / f"outbox-{month}.md"
         await self._world.append(old, data[:at], flush=True)
-        pen = self._world.pen
-        await self._world.durably(lambda: pen.write(path, data[at:]))
+        await self._world.write(path, data[at:])
 
     def _tail(self) -> bytes:
         path = self._home.outbox

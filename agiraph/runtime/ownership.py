@@ -144,7 +144,7 @@ class Ownership:
             await desk.journal.mark("fork", f"{DISARMED}{self._triggers()}")
         data = write_owner(owner).encode()
         self._sha = hashlib.sha256(data).hexdigest()
-        await desk.world.durably(lambda: desk.world.pen.write(desk.home.owner, data))
+        await desk.world.write(desk.home.owner, data)
         self._owed = False
 
     def _triggers(self) -> str:

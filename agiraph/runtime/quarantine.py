@@ -52,7 +52,7 @@ class Quarantine:
         )
         in_force = "this agent does nothing; all others go on"
         page = error_page(path, (problem,), in_force).encode()
-        await desk.world.durably(lambda: desk.world.pen.write(error_file(path), page))
+        await desk.world.write(error_file(path), page)
         await self._told(EventType.FILE_ERROR, path, log_words(path, (problem,)))
 
     async def crashed(self, step: str, why: str) -> int:

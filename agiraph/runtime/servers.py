@@ -109,7 +109,7 @@ class Servers:
         desk = self._desk
         data = json.dumps({"servers": [_line(each) for each in self._in_order()]})
         path = desk.home.servers_known
-        await desk.world.durably(lambda: desk.world.pen.write(path, data.encode()))
+        await desk.world.write(path, data.encode())
 
     def _in_order(self) -> list[_Server]:
         return [self._servers[name] for name in sorted(self._servers)]

@@ -76,9 +76,7 @@ class StatusPage:
         self._shown, self._written, self._spent = shown, now, desk.spend
         page = write_agent_status(self._page(state, waiting_for)).encode()
         with suppress(NotThere):  # the home is gone; so is its page
-            await desk.world.durably(
-                lambda: desk.world.pen.write(desk.home.status, page)
-            )
+            await desk.world.write(desk.home.status, page)
         if event is not None:
             await desk.records.event(event, desk.where())
         self._tell(state)

@@ -376,9 +376,7 @@ class Supervisor:
             return
         answer = folder.scratch / "answer.md"
         if not publishing.has_content(desk, folder.published):
-            await desk.world.durably(
-                lambda: desk.world.pen.write(answer, text.strip().encode() + b"\n")
-            )
+            await desk.world.write(answer, text.strip().encode() + b"\n")
         work = publishing.Deliverable(node, text.strip()[:500], partial=False)
         await publishing.publish(desk, work)
 

@@ -83,9 +83,9 @@ class World:
         trouble: why something cannot be written now; empty when all is well.
         crowded: why the disk takes no new work; empty when there is room.
         suspects: agents that were at work each time the daemon died lately.
+        released: is told which of these a person lets try again.
         tool_servers: starts the servers that `.mcp.json` names; None where nobody does.
         attic: where old runs are put away; None where nobody does.
-        released: is told which of them a person lets try again.
         bells: of the agents; whoever waits there hears of what holds for all.
         runs: places for the runs at work at once.
         stands: is told of each agent's new state.
@@ -182,6 +182,10 @@ class World:
         await self.durably(lambda: self.pen.append(path, data, flush=False))
         if flush:
             await self.durably(lambda: self.pen.flush(path))
+
+    async def write(self, path: PurePosixPath, data: bytes) -> None:
+        """Replace or make a file in one step, however often the disk refuses."""
+        await self.durably(lambda: self.pen.write(path, data))
 
     async def durably(self, write: Callable[[], Awaitable[T]]) -> T:
         """Write, and while the disk refuses wait and try again; nothing is skipped.

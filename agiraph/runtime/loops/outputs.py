@@ -27,5 +27,5 @@ async def bounded(
         return result
     place = reading(f"outputs/{seat.step.replace('/', '-')}.txt", seat)
     world, data = desk.world, text.encode("utf-8", "replace")
-    await world.durably(lambda: world.pen.write(place.path, data))
+    await world.write(place.path, data)
     return replace(result, content=excerpt(text, kept=place.shown, most=most))

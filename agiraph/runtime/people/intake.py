@@ -102,9 +102,7 @@ class Intake:
             self.note(path, sight)  # as before the last restart
             return
         copy = desk.home.accepted(path)
-        write = desk.world.durably(
-            lambda: desk.world.pen.write(copy, sight.text.encode())
-        )
+        write = desk.world.write(copy, sight.text.encode())
         # The journal's line is for people to read: it need not come after the copy.
         await together(write, desk.journal.accept(str(path), sight.sha))
         self.note(path, sight)
@@ -128,7 +126,7 @@ class Intake:
         desk = self._desk
         self._bad.add(path)
         page = error_page(path, problems, in_force).encode()
-        await desk.world.durably(lambda: desk.world.pen.write(error_file(path), page))
+        await desk.world.write(error_file(path), page)
         words = log_words(path, problems)
         await desk.records.event(
             EventType.FILE_ERROR, desk.where(), path=str(path), words=words

@@ -46,8 +46,7 @@ class RootErrors:
     async def rejected(self, path: PurePosixPath, problems: Sequence[Problem]) -> None:
         """The settings were not accepted; what was in force stays."""
         page = error_page(path, problems, "the last good version, or the defaults")
-        pen = self._world.pen
-        await self._world.durably(lambda: pen.write(error_file(path), page.encode()))
+        await self._world.write(error_file(path), page.encode())
         self._world.remark(log_words(path, problems))
 
     async def mended(self, path: PurePosixPath) -> None:

@@ -168,9 +168,7 @@ class Book:
             # What was heard must not be lost, or it would be heard again as new.
             await desk.world.durably(lambda: desk.world.pen.flush(desk.home.events))
             self._flushed = self.offset
-        await desk.world.durably(
-            lambda: desk.world.pen.write(desk.home.armed, text.encode())
-        )
+        await desk.world.write(desk.home.armed, text.encode())
         self._written = text
 
     async def tell(self, slots: Iterable[Slot]) -> None:

@@ -115,9 +115,7 @@ class Watched:
             return
         desk, self._known = self._desk, found
         data = json.dumps({"globs": globs, "files": found}, ensure_ascii=False)
-        await desk.world.durably(
-            lambda: desk.world.pen.write(desk.home.watched, data.encode())
-        )
+        await desk.world.write(desk.home.watched, data.encode())
 
 
 def globs_of(triggers: Iterable[Trigger]) -> tuple[str, ...]:

@@ -178,7 +178,7 @@ async def _resolve_refs(desk: Desk, node: str) -> tuple[tuple[str, str], ...]:
     if spec.refs:
         data = json.dumps(found, ensure_ascii=False, indent=2).encode() + b"\n"
         path = desk.node_folder(node).refs
-        await desk.world.durably(lambda: desk.world.pen.write(path, data))
+        await desk.world.write(path, data)
     needed = board.dependencies(desk.nodes[node], desk.nodes)
     return tuple(
         (other, desk.nodes[other].status.published)

@@ -200,7 +200,7 @@ async def write_output(desk: Desk, summary: str, artifacts: Sequence[str]) -> No
         parts.append("## Artifacts\n\n" + "\n".join(links))
     parts.append("\n".join(["---", "", *_facts(desk)]))
     data = ("\n\n".join(parts) + "\n").encode()
-    await desk.world.durably(lambda: desk.world.pen.write(folder.output, data))
+    await desk.world.write(folder.output, data)
 
 
 def _link(path: str) -> str:

@@ -112,7 +112,7 @@ async def retire(desk: Desk, staff: Staff) -> None:
     identity = replace(staff.identity, retired=True)
     text = write_identity(identity)
     path = desk.worker_folder(staff.name).identity
-    await desk.world.durably(lambda: desk.world.pen.write(path, text.encode()))
+    await desk.world.write(path, text.encode())
     staff.identity, staff.text = identity, text
     await desk.set_staff(
         staff, WorkerState.BUSY if staff.node else WorkerState.STOPPED, staff.node
@@ -134,9 +134,7 @@ async def remember(desk: Desk, staff: Staff, node: str) -> None:
         text = json.dumps(
             [asdict(each) for each in staff.deeds], ensure_ascii=False, indent=2
         )
-        await desk.world.durably(
-            lambda: desk.world.pen.write(folder.history, text.encode() + b"\n")
-        )
+        await desk.world.write(folder.history, text.encode() + b"\n")
 
 
 async def learn(desk: Desk, staff: Staff, node: str, learned: str) -> None:
@@ -144,7 +142,7 @@ async def learn(desk: Desk, staff: Staff, node: str, learned: str) -> None:
     folder = desk.worker_folder(staff.name)
     old = Material(desk.world.reader, desk.home).text(folder.memory)
     new = f"{old.rstrip()}\n\n## After {node}\n\n{learned.strip()}\n".lstrip()
-    await desk.world.durably(lambda: desk.world.pen.write(folder.memory, new.encode()))
+    await desk.world.write(folder.memory, new.encode())
     await desk.records.event(
         EventType.MEMORY_WRITTEN, desk.where(node, staff.name), path="memory.md"
     )
