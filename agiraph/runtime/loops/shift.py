@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
+    from agiraph.model.node import Node
     from agiraph.runtime.desk import Desk
 
 
@@ -19,15 +20,22 @@ class Shift:
     Whoever is away holds no place, and no clock runs for it.
     """
 
-    def __init__(self, desk: Desk, worker: str, node: str) -> None:
+    def __init__(self, desk: Desk, worker: str, node: Node) -> None:
         """Nothing is held yet; `placed` says that a worker's place was claimed."""
         self._desk = desk
         self._worker = worker
-        self._node = node
+        self._node = node.id
+        self._attempt = node.status.attempt
         self._here = False
         self._timer: asyncio.Timeout | None = None
         self._since = 0.0
         self.placed = False
+
+    @property
+    def is_over(self) -> bool:
+        """Whether this assignment has ended, or the node was given away."""
+        status = self._desk.nodes[self._node].status
+        return status.state.ended or status.attempt != self._attempt
 
     @asynccontextmanager
     async def limited(self) -> AsyncIterator[None]:

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from contextlib import asynccontextmanager
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from agiraph import prompts
 from agiraph.core import turn as rules
 from agiraph.core.brief import diff_text, mail_text, notice, same_prefix
 from agiraph.core.limits import COUNTERS_EVERY, INLINED_REFS
 from agiraph.model.conversation import Kind, SystemLine, UserLine
-from agiraph.model.event import EventType
-from agiraph.model.node import NodeState
-from agiraph.model.worker import WorkerState
 from agiraph.ports import Seat
 from agiraph.runtime.loops import chains
 from agiraph.runtime.loops.asker import Asker, Spender
@@ -21,6 +17,7 @@ from agiraph.runtime.loops.bearings import of_worker
 from agiraph.runtime.loops.briefs import brief_of_node, brief_of_single
 from agiraph.runtime.loops.compaction import HAND_OFF_TOOLS, NOTE_TOOLS
 from agiraph.runtime.loops.loop import Loop
+from agiraph.runtime.loops.parking import PARKED, NodeParking
 from agiraph.runtime.loops.prefixes import for_worker, grounds_of_worker
 from agiraph.runtime.loops.reflection import look_back
 from agiraph.runtime.loops.role import Notes
@@ -28,20 +25,19 @@ from agiraph.runtime.loops.shift import Shift
 from agiraph.runtime.people import questions
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Mapping
+    from collections.abc import Mapping
+    from contextlib import AbstractAsyncContextManager
     from pathlib import PurePosixPath
 
     from agiraph.core.compaction import Shares
     from agiraph.model.conversation import Answer
-    from agiraph.model.node import Node
+    from agiraph.model.node import Node, NodeState
     from agiraph.model.usage import Usage
     from agiraph.ports import Tool
     from agiraph.runtime.conversation import Conversation
     from agiraph.runtime.desk import Desk, Staff
     from agiraph.runtime.loops.bearings import Bearings
     from agiraph.runtime.records import Where
-
-_PARKED: Final = (NodeState.WAITING, NodeState.WAITING_FOR_HUMAN, NodeState.HELD)
 
 
 class Worker:
@@ -56,7 +52,8 @@ class Worker:
         self._node = node.id
         self._talk = talk
         self._asker = Asker(desk, talk, self)
-        self.shift = Shift(desk, staff.name, node.id)
+        self.shift = Shift(desk, staff.name, node)
+        self._parking = NodeParking(desk, staff, node.id, self.shift)
         self._written = 0.0
         self._cost: float | None = None
         self.tools: Mapping[str, Tool] = {}
@@ -75,8 +72,7 @@ class Worker:
     @property
     def is_over(self) -> bool:
         """Whether this assignment has ended, or the node was given away."""
-        status = self.node.status
-        return status.state.ended or status.attempt != self.attempt
+        return self.shift.is_over
 
     @property
     def mark(self) -> str:
@@ -152,52 +148,13 @@ class Worker:
         await self.shift.enter()
         await desk.all_read()
 
-    @asynccontextmanager
-    async def parked(self, state: NodeState, words: str) -> AsyncIterator[None]:
+    def parked(self, state: NodeState, words: str) -> AbstractAsyncContextManager[None]:
         """Parked inside a tool: no place, no clock, and the board says why."""
-        desk = self._desk
-        if self.node.status.state.ended:  # it looks back: its node stays as it ended
-            async with self.shift.away():
-                yield
-            return
-        human = state is NodeState.WAITING_FOR_HUMAN
-        held = state is NodeState.HELD
-        kind = EventType.NODE_HELD if held else EventType.NODE_WAITING
-        async with self.shift.away():
-            await desk.set_state(self._node, state, waiting_for=words)
-            await desk.set_staff(
-                self._staff,
-                WorkerState.WAITING_FOR_HUMAN if human else WorkerState.BUSY,
-                self._node,
-            )
-            await desk.records.event(kind, self.where(), words=words)
-            if human:
-                await desk.records.event(EventType.WORKER_WAITING, self.where())
-            yield
-        if self.is_over:
-            await desk.bell.until(lambda: False)  # until the supervisor ends it
-        await self._goes_on()
+        return self._parking.parked(state, words)
 
-    async def _goes_on(self) -> None:
-        """Its node runs again, and says so."""
-        desk = self._desk
-        human = self.node.status.state is NodeState.WAITING_FOR_HUMAN
-        await desk.set_state(self._node, NodeState.RUNNING)
-        await desk.set_staff(self._staff, WorkerState.BUSY, self._node)
-        await desk.records.event(EventType.NODE_RESUMED, self.where())
-        if human:
-            await desk.records.event(EventType.WORKER_BUSY, self.where())
-
-    @asynccontextmanager
-    async def held(self, words: str) -> AsyncIterator[None]:
+    def held(self, words: str) -> AbstractAsyncContextManager[None]:
         """Held: the node shows it until the context ends."""
-        desk = self._desk
-        desk.held[self._node] = words
-        try:
-            async with self.parked(NodeState.HELD, words):
-                yield
-        finally:
-            desk.held.pop(self._node, None)
+        return self._parking.held(words)
 
     # --- what it is told
 
@@ -288,8 +245,8 @@ class Worker:
         """Append a changed spec and what has come by mail."""
         desk, talk = self._desk, self._talk
         node = self.node
-        if node.status.state in _PARKED:  # what it waited for came while nobody ran
-            await self._goes_on()
+        if node.status.state in PARKED:  # what it waited for came while nobody ran
+            await self._parking.goes_on()
         if node.status.shown != node.digest:
             old = desk.shown.get(self._node, "")
             changed = diff_text("_spec.md", old, node.text) if old else ""
