@@ -30,6 +30,7 @@ from tests.crash.invariants import check_end, leftovers
 from tests.crash.point import Play, struck_at
 from tests.crash.scenarios import BY_NAME
 from tests.crash.sweep import count_calls
+from tests.crash.tidy import tidy_end
 
 if TYPE_CHECKING:
     from tests.crash.scenarios import Scenario
@@ -161,4 +162,6 @@ def _parser() -> argparse.ArgumentParser:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    with tidy_end():
+        code = main(sys.argv[1:])
+    sys.exit(code)

@@ -27,6 +27,7 @@ from typing import TYPE_CHECKING
 from tests.crash.doomed import Doomed
 from tests.crash.invariants import CUT_OFF, check_end, conversations, whole_lines
 from tests.crash.scenarios import AGENT, GOAL, RUN, Scenario
+from tests.crash.tidy import tidy_end
 from tests.support import cast as acting
 from tests.support.cast import cast
 from tests.support.model_server import ModelServer, call, say
@@ -175,4 +176,6 @@ def main(words: list[str]) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    with tidy_end():
+        code = main(sys.argv[1:])
+    sys.exit(code)

@@ -32,6 +32,7 @@ from typing import TYPE_CHECKING
 from tests.crash.doomed import STRACED
 from tests.crash.point import run_point
 from tests.crash.scenarios import ALL, BY_NAME
+from tests.crash.tidy import tidy_end
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -197,4 +198,6 @@ def _parser() -> argparse.ArgumentParser:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    with tidy_end():
+        code = main(sys.argv[1:])
+    sys.exit(code)

@@ -27,6 +27,7 @@ from typing import TYPE_CHECKING, Any
 from tests.crash.point import Play, check_after, run_point
 from tests.crash.rows import BY_TOOL, PARKED, ROWS, UNKNOWN
 from tests.crash.scenarios import Deed
+from tests.crash.tidy import tidy_end
 
 if TYPE_CHECKING:
     from tests.crash.doomed import Doomed
@@ -145,4 +146,6 @@ def main(words: list[str]) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    with tidy_end():
+        code = main(sys.argv[1:])
+    sys.exit(code)
