@@ -33,7 +33,7 @@ from tests.crash.sweep import count_calls
 from tests.crash.tidy import tidy_end
 
 if TYPE_CHECKING:
-    from tests.crash.scenarios import Scenario
+    from tests.crash.scenario import Scenario
 
 KINDS = ("ENOSPC", "EIO", "EACCES", "EDQUOT", "EROFS", "EMFILE", "short")
 SCENARIOS = ("drop", "inbox", "tools", "publish", "question", "trigger")

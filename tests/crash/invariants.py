@@ -9,14 +9,15 @@ from typing import TYPE_CHECKING, Any
 
 import yaml
 
-from tests.crash.scenarios import AGENT, RUN
+from tests.crash.scenario import AGENT, RUN
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
     from tests.crash.doomed import Doomed
-    from tests.crash.scenarios import Scenario
+    from tests.crash.scenario import Scenario
+    from tests.support.model_asked import Asked
     from tests.support.model_server import ModelServer
 
 TEMPORARY = re.compile(r"\..+\.agi-\d+-[0-9a-f]+\.tmp")
@@ -34,6 +35,16 @@ def whole_lines(path: Path) -> list[dict[str, Any]]:
 def conversations(root: Path) -> Iterator[Path]:
     yield from root.glob(f"{AGENT}/conversation.jsonl")
     yield from root.glob(f"{AGENT}/runs/*/workers/*/conversation.jsonl")
+
+
+def history(path: Path) -> list[dict[str, Any]]:
+    """A conversation's lines, and before them what compaction put away of it."""
+    now = whole_lines(path)
+    kept = sorted((path.parent / "conversations").glob("*.jsonl"))
+    sessions = [whole_lines(each) for each in kept]
+    if now in sessions:  # a crash between the copy and the new session
+        sessions.remove(now)
+    return [line for session in [*sessions, now] for line in session]
 
 
 # --- at the moment of the crash
@@ -88,7 +99,7 @@ def _asked_is_recorded(root: Path, server: ModelServer) -> None:
     known = [
         str(line.get("content", ""))
         for path in conversations(root)
-        for line in whole_lines(path)
+        for line in history(path)
     ]
     for asked in server.requests:
         for result in asked.results:
@@ -104,7 +115,7 @@ def check_recorded(copy: Path, daemon: Doomed) -> None:
     """What was on record at a crash stands there still, and was not done again."""
     for before in conversations(copy):
         after = daemon.root / before.relative_to(copy)
-        old, new = whole_lines(before), whole_lines(after)
+        old, new = history(before), history(after)
         assert new[: len(old)] == old, f"{after} was changed behind the crash"
     before_events = whole_lines(copy / f"{AGENT}/events.jsonl")
     ended = {
@@ -163,7 +174,7 @@ def _called_once(daemon: Doomed) -> None:
     """Each call of each answer has exactly one result."""
     for path in conversations(daemon.root):
         open_calls: list[str] = []
-        for line in whole_lines(path):
+        for line in history(path):
             if line["role"] == "assistant":
                 assert not open_calls, f"{path}: no result for {open_calls}"
                 open_calls = [each["id"] for each in line.get("tool_calls", [])]
@@ -197,12 +208,21 @@ def _delivered_once(scenario: Scenario, daemon: Doomed) -> None:
 
 def _asked_once(server: ModelServer, kills: int) -> None:
     """A kill may cost each loop the one call that was in flight, and no more."""
-    counts = Counter((asked.who, asked.node, asked.turn) for asked in server.requests)
+    counts = Counter(
+        (asked.who, asked.node, _session(asked), asked.turn)
+        for asked in server.requests
+    )
     loops: Counter[tuple[str, str | None]] = Counter()
-    for (who, node, _), count in counts.items():
+    for (who, node, _, _), count in counts.items():
         loops[who, node] += count - 1
     over = {loop: more for loop, more in loops.items() if more > kills}
     assert not over, f"model calls repeated by {kills} kills: {over}"
+
+
+def _session(asked: Asked) -> str:
+    """Which session a request is of: each but the first names what was put away."""
+    found = re.search(r"conversations/[\w-]+\.jsonl", asked.first_user)
+    return found.group() if found else ""
 
 
 def _effects_once(scenario: Scenario, daemon: Doomed) -> None:
@@ -210,7 +230,11 @@ def _effects_once(scenario: Scenario, daemon: Doomed) -> None:
     done = Counter(file.read_text().split() if file.exists() else [])
     twice = [line for line, count in done.items() if count > 1]
     assert not twice, f"done twice: {twice}"
-    told = "".join(path.read_text() for path in conversations(daemon.root))
+    told = "".join(
+        str(line["content"])
+        for path in conversations(daemon.root)
+        for line in history(path)
+    )
     for line in scenario.effects:
         if not done[line]:
             assert any(words in told for words in CUT_OFF), f"{line} went missing"

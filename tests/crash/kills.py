@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING
 
 from tests.crash.doomed import Doomed
 from tests.crash.invariants import CUT_OFF, check_end, conversations, whole_lines
-from tests.crash.scenarios import AGENT, GOAL, RUN, Scenario
+from tests.crash.scenario import AGENT, GOAL, RUN, Scenario
 from tests.crash.tidy import tidy_end
 from tests.support import cast as acting
 from tests.support.cast import cast

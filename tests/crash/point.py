@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, Any
 
 from tests.crash.doomed import Doomed
 from tests.crash.invariants import check_crashed, check_end, check_recorded
-from tests.crash.scenarios import AGENT
+from tests.crash.scenario import AGENT
 from tests.support.model_server import ModelServer
 from tests.support.web import WebServer
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from tests.crash.scenarios import Scenario
+    from tests.crash.scenario import Scenario
 
 LONGEST = 90.0  # seconds until a run must have come to its end, on a slow machine
 LOOK = 0.02

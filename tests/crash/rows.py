@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from tests.crash.scenarios import AGENT, DROPPED, RUN, Deed, Scenario, effect
+from tests.crash.scenario import AGENT, DROPPED, RUN, Deed, Scenario, effect
 from tests.support.cast import after, cast
 from tests.support.model_server import call
 from tests.support.web import Answer, results

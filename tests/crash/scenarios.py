@@ -1,85 +1,22 @@
-"""The scenarios of the sweeps: who says what, what a person does, what must come out.
-
-Each bash command adds one line to a file outside the tree, so that what was done twice
-shows there, whatever the records say.
-"""
+"""The scenarios of the sweeps: who says and does what, and what must come of it."""
 
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, field
+import re
 from typing import TYPE_CHECKING
 
+from tests.crash.scenario import AGENT, DROPPED, MODEL, RUN, Deed, Scenario, effect
 from tests.support.cast import after, cast, told
 from tests.support.model_server import call, say
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable
     from pathlib import Path
 
     from tests.crash.doomed import Doomed
     from tests.support.model_asked import Asked
     from tests.support.model_server import Script, Scripted
-    from tests.support.web import Answer
-
-AGENT = "ada"
-RUN = f"{AGENT}/runs/*"
-MODEL = "openai/gpt-4o"
-GOAL = f"---\nmodel: {MODEL}\n---\nTake it to its end.\n"
-
-
-@dataclass(frozen=True)
-class Deed:
-    """What a person does once a fact holds."""
-
-    fact: Callable[[Doomed], bool]
-    do: Callable[[Doomed], None]
-
-
-@dataclass(frozen=True)
-class Scenario:
-    """One way of using an agent, from beginning to end.
-
-    Attributes:
-        script: what the models say; it is given the file of effects.
-        deeds: what the person does, in order; none is done twice.
-        holds: what must be true at the end; it asserts.
-        effects: the lines that must stand in the file of effects, each once; one may
-            be missing where its caller was told that its command was cut off.
-        mails: what people wrote, each to be told to its reader exactly once.
-        web: pages of a web server whose address stands in the file `web` beside.
-        arm: a file in the tree's parent; the points of a sweep begin when it is there.
-    """
-
-    name: str
-    script: Callable[[Path], Script]
-    deeds: tuple[Deed, ...]
-    holds: Callable[[Doomed], None]
-    effects: tuple[str, ...] = ()
-    mails: tuple[str, ...] = ()
-    arm: str = ""
-    web: Mapping[str, str | Answer] = field(default_factory=dict)
-    people: Mapping[str, str] = field(default_factory=dict)
-
-    def files(self) -> dict[str, str]:
-        """What people wrote at paths below the tree's root, byte for byte."""
-        return {f"{AGENT}/GOAL.md": GOAL, **self.people}
-
-
-def effect(file: Path, line: str, *, then: str = "echo done") -> Scripted:
-    """A command that leaves a line behind, and a path to where it stands."""
-    return call("bash", command=f"echo {line} >> {file}; {then}")
-
-
-def watching(daemon: Doomed) -> bool:
-    return b"watching" in daemon.log.read_bytes()
-
-
-def drop_goal(daemon: Doomed) -> None:
-    daemon.write(f"{AGENT}/GOAL.md", GOAL)
-
-
-DROPPED = Deed(watching, drop_goal)
 
 
 def waits(daemon: Doomed) -> bool:
@@ -375,5 +312,53 @@ SHUTDOWN = Scenario(
     arm="ending",
 )
 
-ALL = (DROP, INBOX, TOOLS, PUBLISH, QUESTION, TRIGGER, SHUTDOWN)
+# --- a conversation that no longer fits: notes, a summary, and a new session
+
+FILLS = 5
+LONG = "head -c 9000 /dev/zero | tr '\\0' x"
+NARROW = f"---\nmodel: {MODEL}\ncontext: 24000\n---\nFill it {FILLS} times.\n"
+
+
+def _compaction(file: Path) -> Script:
+    """How far it is, its conversation tells, or the summary that stands for it."""
+
+    def fills(asked: Asked) -> Scripted:
+        calls = [json.dumps(one.arguments) for one in asked.calls]
+        text = " ".join([*(turn.text for turn in asked.turns), *calls])
+        done = sorted(set(re.findall(r"fill-\d", text)))
+        if "This one answer is for notes" in asked.last_user:
+            words = "".join(f"- {fill}\n" for fill in done)
+            return call("memory_write", path="knowledge/fills.md", content=words)
+        if "Now write the summary" in asked.last_user:
+            return say("## Done\n" + "\n".join(done))
+        if len(done) == FILLS:
+            return call("finish", summary="It was filled.")
+        return effect(file, f"fill-{len(done) + 1}", then=LONG)
+
+    return cast(coordinator=fills)
+
+
+def _compaction_holds(daemon: Doomed) -> None:
+    put_away = daemon.names(f"{AGENT}/conversations/*.jsonl")
+    assert put_away, "nothing was put away"
+    sessions = [
+        line["session"]
+        for line in daemon.lines(f"{AGENT}/conversation.jsonl")
+        if line["role"] == "system"
+    ]
+    assert sessions == [len(put_away) + 1], (sessions, put_away)
+    assert "- fill-1\n" in daemon.read(f"{AGENT}/memory/knowledge/fills.md")
+    assert "It was filled." in daemon.read(f"{RUN}/_output.md")
+
+
+COMPACTION = Scenario(
+    "compaction",
+    _compaction,
+    (),
+    _compaction_holds,
+    effects=tuple(f"fill-{number}" for number in range(1, FILLS + 1)),
+    people={f"{AGENT}/GOAL.md": NARROW},
+)
+
+ALL = (DROP, INBOX, TOOLS, PUBLISH, QUESTION, TRIGGER, SHUTDOWN, COMPACTION)
 BY_NAME = {scenario.name: scenario for scenario in ALL}

@@ -37,7 +37,7 @@ from tests.crash.tidy import tidy_end
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from tests.crash.scenarios import Scenario
+    from tests.crash.scenario import Scenario
 
 DEATHS = ("kill", "after", "torn")
 NEVER = 65535  # the largest number that strace takes

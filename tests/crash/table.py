@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING, Any
 
 from tests.crash.point import Play, check_after, run_point
 from tests.crash.rows import BY_TOOL, PARKED, ROWS, UNKNOWN
-from tests.crash.scenarios import Deed
+from tests.crash.scenario import Deed
 from tests.crash.tidy import tidy_end
 
 if TYPE_CHECKING:

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.crash.point import Play
-from tests.crash.scenarios import AGENT, TOOLS
+from tests.crash.scenario import AGENT
+from tests.crash.scenarios import TOOLS
 
 if TYPE_CHECKING:
     from pathlib import Path
