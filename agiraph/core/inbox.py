@@ -120,12 +120,23 @@ def quiet_needed(memory: InboxMemory, text: str, *, editor_lock: bool) -> float:
         text: the whole inbox, as it stands.
         editor_lock: whether an editor's lock or swap file lies beside it.
     """
+    before = tuple(line for block in memory.blocks for line in block)
+    appended = typed(text).lines[: len(before)] == before
+    return quiet_for(text, appended=appended, editor_lock=editor_lock)
+
+
+def quiet_for(text: str, *, appended: bool, editor_lock: bool) -> float:
+    """For how long a file that people type into must have been quiet, in seconds.
+
+    Args:
+        text: the whole file, as it stands.
+        appended: whether something was only added to what stood there before.
+        editor_lock: whether an editor's lock or swap file lies beside it.
+    """
     if text and not text.endswith(("\n", "\r")):
         return UNENDED
     if editor_lock:
         return HELD_OPEN
-    before = tuple(line for block in memory.blocks for line in block)
-    appended = typed(text).lines[: len(before)] == before
     return APPENDED if appended else REWRITTEN
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from agiraph.core.inbox import HELD_OPEN
 from agiraph.core.limits import GOAL_BYTES, INBOX_BYTES
 from agiraph.errors import AgiraphError, NotThere
 from agiraph.model.layout import ERROR_SUFFIX
@@ -34,7 +35,7 @@ class Folder:
             copies that a sync tool made, by name.
         specs, stops, reruns: by node; identities, notes: by worker.
         odd: names that cannot be used, and why.
-        held_open: whether an editor's lock file lies beside the inbox.
+        held_open: what was changed just now, and has an editor's lock file beside it.
     """
 
     there: bool = True
@@ -46,7 +47,7 @@ class Folder:
     servers: Sight = field(default_factory=lambda: Sight(Seen.ABSENT))
     inbox: Sight = field(default_factory=lambda: Sight(Seen.ABSENT))
     approvals: Sight = field(default_factory=lambda: Sight(Seen.ABSENT))
-    held_open: bool = False
+    held_open: set[PurePosixPath] = field(default_factory=set)
     pause: bool = False
     stop: bool = False
     run: str | None = None
@@ -86,14 +87,11 @@ class Look:
         found.memory = self._look(home.memory, GOAL_BYTES)
         found.triggers = self._look(home.triggers, GOAL_BYTES)
         found.servers = self._look(home.servers, GOAL_BYTES)
-        found.inbox = self._look(home.inbox, INBOX_BYTES)
+        found.inbox = self._typed(home.inbox, INBOX_BYTES)
         found.approvals = self._look(home.approvals, GOAL_BYTES)
         found.goal_changed = names["GOAL.md"].changed if "GOAL.md" in names else None
         found.pause = "PAUSE" in names
         found.stop = "STOP" in names
-        found.held_open = any(
-            lock.format("_inbox.md") in names for lock in EDITOR_LOCKS
-        )
         self._drops()
         self._asked()
         self._run()
@@ -103,6 +101,15 @@ class Look:
         sight = self._reader.look(path, limit=limit, at_once=at_once)
         if sight.seen is Seen.LATER:
             self.again_in(sight.again)
+        return sight
+
+    def _typed(self, path: PurePosixPath, limit: int) -> Sight:
+        """One look at a file that people type into."""
+        sight = self._look(path, limit)
+        if sight.seen is Seen.GOOD and sight.quiet < HELD_OPEN:
+            locks = (path.with_name(lock.format(path.name)) for lock in EDITOR_LOCKS)
+            if any(map(self._is_there, locks)):
+                self._found.held_open.add(path)
         return sight
 
     def again_in(self, seconds: float) -> None:
@@ -132,7 +139,7 @@ class Look:
         names = [e.name for e in self._entries(home.questions) if e.kind in _FILES]
         known = [number for name in names if (number := number_of(name)) is not None]
         for number in dict.fromkeys([*self._questions, *known]):
-            found.questions[number] = self._look(home.question(number), GOAL_BYTES)
+            found.questions[number] = self._typed(home.question(number), GOAL_BYTES)
         for name in names:
             if number_of(name) is None and _is_stray(name):
                 found.strays[name] = self._look(home.questions / name, GOAL_BYTES)
@@ -152,7 +159,7 @@ class Look:
         for worker in self._folders(folder.workers):
             places = folder.worker(worker)
             self._found.identities[worker] = self._look(places.identity, GOAL_BYTES)
-            self._found.notes[worker] = self._look(places.inbox, INBOX_BYTES)
+            self._found.notes[worker] = self._typed(places.inbox, INBOX_BYTES)
 
     def _node(self, node: str) -> None:
         places = self._home.run(str(self._found.run)).node(node)

@@ -127,6 +127,27 @@ async def test_a_person_is_told_that_a_worker_has_no_running_node(
         assert "Alice has no running node; the coordinator has your message" in outbox
 
 
+async def test_a_workers_own_inbox_waits_while_an_editor_has_it_open(
+    tmp_path: Path,
+) -> None:
+    async with inside(tmp_path) as a:
+        a.model.says(COORDINATOR, mine("n", "Alice"), say("ok"))
+        await a.begin()
+        await a.asked("n")
+        folder = f"runs/{a.run.name}/workers/Alice"
+        a.in_step()
+        a.write(f"{folder}/.#_inbox.md", "emacs\n")
+        a.write(f"{folder}/_inbox.md", "Look at the se\n")
+        await a.agent.look()
+        a.clock.ahead += 4.0
+        await a.agent.look()
+        assert not a.desk.mail.has("Alice")
+        a.clock.ahead += 1.1
+        await a.agent.look()
+
+        assert a.desk.mail.has("Alice")
+
+
 async def test_a_message_too_long_for_a_model_is_shown_in_part_and_kept_whole(
     tmp_path: Path,
 ) -> None:

@@ -193,6 +193,60 @@ async def test_a_box_that_is_ticked_is_the_answer(tmp_path: Path) -> None:
         assert a.results("ask_human", "Alice") == ["the person answered: SQLite"]
 
 
+async def looked(a: Inside, seconds: float) -> None:
+    """Time passes, and then there is a look."""
+    a.clock.ahead += seconds
+    await a.agent.look()
+
+
+async def test_an_answer_that_a_program_appends_counts_as_soon_as_it_is_whole(
+    tmp_path: Path,
+) -> None:
+    async with inside(tmp_path) as a:
+        await asked_by_alice(a)
+        a.in_step()
+        with (a.home / "_questions/q-001.md").open("a") as file:
+            file.write("PostgreSQL\n")
+        await looked(a, 0.0)
+        assert a.desk.questions
+        await looked(a, 0.3)
+
+        assert not a.desk.questions
+
+
+async def test_an_answer_without_its_last_newline_waits_for_a_minute(
+    tmp_path: Path,
+) -> None:
+    async with inside(tmp_path) as a:
+        await asked_by_alice(a)
+        a.in_step()
+        with (a.home / "_questions/q-001.md").open("a") as file:
+            file.write("Postgre")
+        await looked(a, 0.0)
+        await looked(a, 50.0)
+        assert a.desk.questions
+        await looked(a, 10.1)
+
+        assert not a.desk.questions
+
+
+async def test_an_answer_waits_while_an_editor_has_its_file_open(
+    tmp_path: Path,
+) -> None:
+    async with inside(tmp_path) as a:
+        await asked_by_alice(a)
+        a.in_step()
+        path = a.home / "_questions/q-001.md"
+        a.write("_questions/.q-001.md.swp", "vim\n")
+        path.write_text(path.read_text().replace("answer:", "answer: yes #"))
+        await looked(a, 0.0)
+        await looked(a, 4.0)
+        assert a.desk.questions
+        await looked(a, 1.1)
+
+        assert not a.desk.questions
+
+
 async def test_a_question_whose_file_is_deleted_is_asked_again(tmp_path: Path) -> None:
     async with inside(tmp_path) as a:
         await asked_by_alice(a)

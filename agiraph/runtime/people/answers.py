@@ -12,11 +12,13 @@ from typing import TYPE_CHECKING
 from agiraph.core import reminders
 from agiraph.core.approval import verdict
 from agiraph.core.brief import shortened
-from agiraph.core.codec import read_question
+from agiraph.core.codec import read_question, write_question
 from agiraph.core.codec.report import Good, Problem
+from agiraph.core.inbox import quiet_for
 from agiraph.model.message import QuestionKind
 from agiraph.model.names import question_id
 from agiraph.ports import Seen
+from agiraph.runtime.folder import number_of
 from agiraph.runtime.people import approvals, questions
 
 if TYPE_CHECKING:
@@ -28,7 +30,6 @@ if TYPE_CHECKING:
     from agiraph.runtime.folder import Folder
     from agiraph.runtime.people.intake import Intake
 
-ANSWER_QUIET = 3.0  # an editor that saves by itself must not answer half a sentence
 STAYS_OPEN = "it stays open, and nothing is done"
 
 
@@ -60,10 +61,22 @@ class Answers:
         """Whether it is new, and has been left alone for long enough to be whole."""
         if sight.seen is Seen.LATER or not self._intake.is_new(path, sight):
             return False
-        if sight.seen is Seen.GOOD and sight.quiet < ANSWER_QUIET:
-            _again_in(folder, ANSWER_QUIET - sight.quiet)
-            return False
-        return True
+        if sight.seen is not Seen.GOOD:
+            return True
+        left = self._quiet(path, sight, folder) - sight.quiet
+        if left > 0:
+            _again_in(folder, left)
+        return left <= 0
+
+    def _quiet(self, path: PurePosixPath, sight: Sight, folder: Folder) -> float:
+        """An editor that saves by itself must not answer half a sentence."""
+        question = self._desk.questions.get(number_of(path.name) or 0)
+        asked = write_question(question) if question is not None else "\0"
+        return quiet_for(
+            sight.text,
+            appended=sight.text.startswith(asked),
+            editor_lock=path in folder.held_open,
+        )
 
     # --- an open question
 

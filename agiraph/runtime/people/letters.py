@@ -73,14 +73,7 @@ class Letters:
         await questions.close_old(self.desk)
 
     async def _mail(self, folder: Folder) -> None:
-        home = self.desk.home
-        await self._inbox(
-            home.inbox,
-            folder.inbox,
-            COORDINATOR,
-            held_open=folder.held_open,
-            look=folder,
-        )
+        await self._inbox(self.desk.home.inbox, folder.inbox, COORDINATOR, look=folder)
         await self._dropbox.take_in(folder)
         await self.take_in_notes(folder)
 
@@ -95,19 +88,13 @@ class Letters:
         still = True
         for worker, sight in folder.notes.items():
             path = self.desk.worker_folder(worker).inbox
-            await self._inbox(path, sight, worker, held_open=False, look=folder)
+            await self._inbox(path, sight, worker, look=folder)
             fresh = sight.seen in (Seen.GOOD, Seen.LATER) and sight.quiet < HELD_OPEN
             still = still and not (fresh and self._intake.is_new(path, sight))
         return still
 
     async def _inbox(
-        self,
-        path: PurePosixPath,
-        sight: Sight,
-        to: str,
-        *,
-        held_open: bool,
-        look: Folder,
+        self, path: PurePosixPath, sight: Sight, to: str, *, look: Folder
     ) -> None:
         """Take in an inbox once it has been quiet for as long as it needs."""
         desk, source = self.desk, str(path.relative_to(self.desk.home.path))
@@ -117,7 +104,8 @@ class Letters:
         if sight.seen is not Seen.GOOD or not self._intake.is_new(path, sight):
             return
         memory = _memory(desk.mail.memory_of(source))
-        quiet = quiet_needed(memory, sight.text, editor_lock=held_open)
+        locked = path in look.held_open
+        quiet = quiet_needed(memory, sight.text, editor_lock=locked)
         if sight.quiet < quiet:
             left = quiet - sight.quiet
             look.again = left if look.again is None else min(left, look.again)
