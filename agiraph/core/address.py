@@ -43,7 +43,7 @@ def addressed(text: str, to: str = COORDINATOR) -> InboxMessage:
     reply = _REPLY.match(rest)
     return InboxMessage(
         text=rest,
-        to=_receiver(addressee) if addressee else to,
+        to=receiver(addressee.rstrip(".")) if addressee else to,
         urgent=urgent,
         reply_to=question_id(int(reply[1])) if reply else "",
         answer=reply[2].strip() if reply else "",
@@ -66,8 +66,9 @@ def apart(lines: Sequence[str]) -> list[int]:
     return opens
 
 
-def _receiver(typed: str) -> str:
-    name = typed.rstrip(".")
-    if name.casefold() == "all":
+def receiver(typed: str) -> str:
+    """Whom a name means that a person wrote, with an `@` before it or without."""
+    name = typed.removeprefix("@")
+    if name.casefold() in ("all", EVERYONE):
         return EVERYONE
     return COORDINATOR if name.casefold() == COORDINATOR else name

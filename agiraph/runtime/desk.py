@@ -99,6 +99,7 @@ class Desk:
         self.run: Run | None = None
         self.nodes: dict[str, Node] = {}
         self.version = 0  # counts what changes on the board
+        self.faults_of = -1  # the version of it whose faults are on record
         self.staff: dict[str, Staff] = {}  # by the folded name
         self.reserved: set[str] = set()  # folded ids of nodes that are being made
         self.unannounced: set[str] = set()  # nodes whose creation is not on record yet

@@ -134,6 +134,7 @@ class Supervisor:
         if self._agent.gone or desk.goal is None or desk.broken:
             return False
         self._end_cancelled()
+        await nodes.note_faults(desk)
         await desk.book_pause()
         if desk.may_start:
             await self._coordinator(group)

@@ -206,6 +206,14 @@ def test_a_dropped_file_is_one_message_whose_settings_address_it() -> None:
     assert isinstance(codec.read_dropped("  \n"), Rejected)
 
 
+@pytest.mark.parametrize("written", ["all", "'@all'", "'*'", "ALL"])
+def test_a_dropped_file_goes_to_everyone_however_that_is_written(written: str) -> None:
+    read = codec.read_dropped(f"---\nto: {written}\n---\nLunch!\n")
+
+    assert isinstance(read, Good)
+    assert read.value.to == "*"
+
+
 def test_a_record_says_what_applies_and_an_unknown_cost_is_null() -> None:
     event = Event(EventType.NODE_COMPLETED, "news", run="r", node="n")
     call = ModelCall("t", "a/b", Usage(1, 2, 3, 4), None, run="r", node="n")

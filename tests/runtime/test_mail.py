@@ -127,6 +127,20 @@ async def test_a_person_is_told_that_a_worker_has_no_running_node(
         assert "Alice has no running node; the coordinator has your message" in outbox
 
 
+async def test_what_a_person_writes_to_human_the_coordinator_has(
+    tmp_path: Path,
+) -> None:
+    async with inside(tmp_path) as a:
+        await a.begin()
+        await a.asked(COORDINATOR)
+        a.write("_inbox.md", "@human hello there\n")
+        await a.look()
+        a.model.says(COORDINATOR, call("check_board"))
+        await a.asked(COORDINATOR, 2)
+
+        assert "hello there" in a.told()
+
+
 async def test_a_workers_own_inbox_waits_while_an_editor_has_it_open(
     tmp_path: Path,
 ) -> None:

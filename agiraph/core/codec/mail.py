@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from agiraph.core.address import addressed
+from agiraph.core.address import addressed, receiver
 from agiraph.core.codec import emit, kinds
 from agiraph.core.codec.goal import need_body
 from agiraph.core.codec.page import read_page
@@ -69,8 +69,7 @@ def read_dropped(text: str, *, to: str = COORDINATOR) -> Good[InboxMessage] | Re
     message = addressed(page.body, to)
     stated = top.get("to", kinds.line, "")
     if stated:
-        everyone = stated.casefold() in ("all", EVERYONE)
-        message = replace(message, to=EVERYONE if everyone else stated.lstrip("@"))
+        message = replace(message, to=receiver(stated))
     urgent = top.get("urgent", kinds.flag, default=False)
     top.close()
     need_body(page, findings, "the message, in words")

@@ -101,10 +101,11 @@ class Intake:
         if self.accepted(path) == sight.text:
             self.note(path, sight)  # as before the last restart
             return
-        copy = desk.home.accepted(path)
-        write = desk.world.write(copy, sight.text.encode())
         # The journal's line is for people to read: it need not come after the copy.
-        await together(write, desk.journal.accept(str(path), sight.sha))
+        await together(
+            keep_copy(desk, path, sight.text),
+            desk.journal.accept(str(path), sight.sha),
+        )
         self.note(path, sight)
         await desk.records.event(EventType.FILE_CHANGED, desk.where(), path=str(path))
 
@@ -141,3 +142,8 @@ class Intake:
         self._bad.discard(path)
         await desk.world.durably(lambda: desk.world.pen.remove(page))
         await desk.records.event(EventType.FILE_MENDED, desk.where(), path=str(path))
+
+
+async def keep_copy(desk: Desk, path: PurePosixPath, text: str) -> None:
+    """Keep the last good copy of a file that a person may change."""
+    await desk.world.write(desk.home.accepted(path), text.encode())

@@ -11,7 +11,7 @@ from agiraph.core.codec import read_approvals
 from agiraph.core.codec.report import Problem
 from agiraph.core.inbox import HELD_OPEN, InboxMemory, quiet_needed, take_in
 from agiraph.model.message import Message, QuestionKind
-from agiraph.model.names import COORDINATOR, EVERYONE, HUMAN, question_id
+from agiraph.model.names import COORDINATOR, EVERYONE, HUMAN, folded, question_id
 from agiraph.ports import Seen
 from agiraph.runtime.folder import number_of
 from agiraph.runtime.people import approvals, questions
@@ -137,8 +137,9 @@ class Letters:
                 continue
             if replied is not None:
                 await self._answers.tell_closed(replied, each.answer, origin)
+            to = COORDINATOR if folded(each.to) == HUMAN else each.to
             drafts.append(
-                Message("", HUMAN, each.to, desk.world.stamp(), each.text, each.urgent)
+                Message("", HUMAN, to, desk.world.stamp(), each.text, each.urgent)
             )
             await self._tell_unknown(each.to)
         return drafts

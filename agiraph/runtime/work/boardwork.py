@@ -95,7 +95,7 @@ class Boardwork:
 
     async def _stop_node(self, node: str) -> None:
         known = self.desk.nodes.get(node)
-        if known is None or board.state(known, self.desk.nodes).ended:
+        if known is None or known.status.state in nodes.DONE:
             return
         # The node itself after what is below it: a crash in between stops it all again.
         words = f"{node}, which it belongs to, was stopped"
@@ -110,8 +110,11 @@ class Boardwork:
     async def _rerun(self, node: str) -> None:
         """Obeyed, then taken away: a crash between the two obeys it once more."""
         desk, known = self.desk, self.desk.nodes.get(node)
-        if known is None or not board.state(known, desk.nodes).ended:
+        if known is None:
             return
+        stands = board.state(known, desk.nodes)
+        if not (stands.ended or stands is NodeState.PENDING):
+            return  # it is at work; once that has ended it runs again
         await runs.reopen(desk)
         await nodes.rerun(desk, node)
         await desk.world.pen.remove(desk.node_folder(node).rerun)

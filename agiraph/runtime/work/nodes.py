@@ -16,12 +16,14 @@ from agiraph.model.node import Node, NodeSpec, NodeState, NodeStatus
 from agiraph.model.usage import Spend
 from agiraph.runtime.material import Material
 from agiraph.runtime.people import approvals
+from agiraph.runtime.people.intake import keep_copy
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterable
 
     from agiraph.runtime.desk import Desk
 
+DONE = (NodeState.COMPLETED, NodeState.CANCELLED)
 ENDS = {
     NodeState.COMPLETED: EventType.NODE_COMPLETED,
     NodeState.FAILED: EventType.NODE_FAILED,
@@ -44,6 +46,7 @@ async def create(desk: Desk, node: str, spec: NodeSpec, *, by: str) -> Node:
     made = await desk.world.pen.create(path, text.encode())
     if not made and desk.world.reader.read(path, limit=len(text) * 4) != text.encode():
         raise ToolRefused(f"the id {node!r} is taken; choose another")
+    await keep_copy(desk, path, text)
     return await put(desk, node, spec, text, by=by)
 
 
@@ -66,7 +69,7 @@ async def put(desk: Desk, node: str, spec: NodeSpec, text: str, *, by: str) -> N
     new = replace(old, spec=spec, digest=digest, text=text)
     async with _telling_stale(desk):
         desk.place(new)
-    if digest != old.digest and old.status.state in (
+    if spec != old.spec and old.status.state in (
         NodeState.FAILED,
         NodeState.CANCELLED,
     ):
@@ -209,11 +212,10 @@ async def end(
 
 async def cancel(desk: Desk, names: Iterable[str], *, error: str) -> list[str]:
     """Cancel those nodes that are neither completed nor cancelled; which these were."""
-    done = (NodeState.COMPLETED, NodeState.CANCELLED)
     found = []
     for name in names:
         node = desk.nodes.get(name)
-        if node is not None and node.status.state not in done:
+        if node is not None and node.status.state not in DONE:
             await end(desk, name, NodeState.CANCELLED, error=error)
             found.append(name)
     return found
@@ -227,6 +229,20 @@ async def tell_end(desk: Desk, node: Node) -> None:
         said = {"summary": shortened(status.summary, 500)}
     where = desk.where(node.id, status.worker)
     await desk.records.event(ENDS[status.state], where, **said)
+
+
+async def note_faults(desk: Desk) -> None:
+    """Let each node that can never start as things stand say why, as its error."""
+    version = desk.version
+    if desk.faults_of == version:
+        return
+    for name in list(desk.nodes):
+        status = desk.nodes[name].status
+        if status.state is NodeState.PENDING:
+            wrong = board.fault(desk.nodes[name], desk.nodes)
+            if wrong != status.error:
+                await desk.set_node(name, replace(status, error=wrong))
+    desk.faults_of = version
 
 
 async def rerun(desk: Desk, node: str) -> None:

@@ -15,6 +15,7 @@ from agiraph.model.names import folded
 from agiraph.model.worker import Deed, Identity, WorkerState
 from agiraph.runtime.desk import Staff
 from agiraph.runtime.material import Material
+from agiraph.runtime.people.intake import keep_copy
 
 if TYPE_CHECKING:
     from pathlib import PurePosixPath
@@ -39,6 +40,7 @@ async def hire(desk: Desk, identity: Identity, *, memory: str = "") -> Staff:
     await _keep(desk, folder.memory, memory)
     text = write_identity(identity)
     await desk.world.durably(lambda: _make(desk, folder, text))
+    await keep_copy(desk, folder.identity, text)
     return await take_on(desk, identity, text)
 
 
