@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import sys
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -134,6 +135,8 @@ def _idle(base_url: str, *, stream: bool) -> float:
 
 def has_package(name: str) -> bool:
     """Whether a package is installed, without loading it."""
+    if name in sys.modules:
+        return True
     try:
         return importlib.util.find_spec(name) is not None
     except ModuleNotFoundError:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import http.client
 import ipaddress
 import json
+from functools import lru_cache
 from urllib.parse import urlsplit
 
 PATIENCE = 0.3
@@ -31,6 +32,7 @@ def address(written: str, default: str, *, path: str = "/v1") -> str:
     return f"{parts.scheme}://{host}:{port}{parts.path.rstrip('/') or path}"
 
 
+@lru_cache(maxsize=256)
 def is_loopback(base_url: str) -> bool:
     """Whether a base URL stays on this machine."""
     host = urlsplit(base_url).hostname or ""

@@ -97,7 +97,9 @@ class Agent:
         if desk.goal is None:
             return folder.again
         self._pause(folder)
-        await self._texts(folder)  # before a run opens: its session is frozen from them
+        # Before a run opens: its session is frozen from the texts.
+        claims = not folder.stop and self._wants_run()
+        await together(self._texts(folder), *([self.claim()] if claims else []))
         await self._run(folder)
         await self._letters.take_in(folder)
         await self._triggers(folder)

@@ -79,12 +79,12 @@ class MemoryBook:
         self.load()
         if any(change.step == each.step for each in self.record[-20:]):
             return  # the same step, done anew after a restart
-        await self._add(change)
+        await self._add(change, flush=True)
 
-    async def _add(self, change: Written) -> None:
+    async def _add(self, change: Written, *, flush: bool) -> None:
         data = json.dumps(asdict(change), ensure_ascii=False).encode() + b"\n"
         path = self._home.memory_book
-        await self._world.append(path, data, flush=True)
+        await self._world.append(path, data, flush=flush)
         self._take(change)
 
     def change(
@@ -120,6 +120,14 @@ class MemoryBook:
         first = not self.record
         if first:
             await self._note("", "", "", "")
+        known = len(self.record)
+        again = await self._looked(first=first)
+        if first or len(self.record) != known:
+            path = self._home.memory_book
+            await self._world.durably(lambda: self._world.pen.flush(path))
+        return again
+
+    async def _looked(self, *, first: bool) -> float | None:
         again = None
         there: set[str] = set()
         for path, entry in self._files():
@@ -156,7 +164,7 @@ class MemoryBook:
         fresh = {line: "" for line in lines if line not in known}
         was = self._known.get(path, ("",))[0]
         change = Written(self._world.stamp(), path, by, was, sha, fresh)
-        await self._add(change)
+        await self._add(change, flush=False)  # all that one look finds, together
 
     def _files(self) -> Iterator[tuple[str, Entry]]:
         """MEMORY.md and the files below memory/, as paths within the home."""

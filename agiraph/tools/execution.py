@@ -74,6 +74,8 @@ class LocalShell:
         self._pen = pen
         self._environment = environment
         self._groups: set[int] = set()  # what runs now
+        self._left_by: frozenset[str] | None = None  # agents, of a daemon before us
+        self._looked_after: set[str] = set()
         self._shell = "/bin/bash" if os.path.exists("/bin/bash") else "/bin/sh"
 
     async def run(self, command: Command) -> Finished:
@@ -99,8 +101,18 @@ class LocalShell:
     async def end_left_behind(self, agent: str) -> int:
         """End what a dead daemon's commands left running; how many processes.
 
-        By the marks in their environment, which only Linux lets us read.
+        By the marks in their environment, which only Linux lets us read. One look at
+        all processes tells which agents have left any; most have not.
         """
+        if self._left_by is None:
+            root = {"AGIRAPH_ROOT": self._ways.root}
+            self._left_by = await asyncio.to_thread(
+                processes.marked, "AGIRAPH_AGENT", root
+            )
+        first = agent not in self._looked_after
+        self._looked_after.add(agent)
+        if first and agent not in self._left_by:
+            return 0
         return await processes.end(None, self._marks(agent))
 
     def end_at_once(self) -> None:

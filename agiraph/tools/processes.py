@@ -52,6 +52,25 @@ def left(group: int | None, marks: Mapping[str, str]) -> frozenset[int]:
     )
 
 
+def marked(name: str, marks: Mapping[str, str]) -> frozenset[str]:
+    """What living processes that carry all of the marks have for another one.
+
+    Args:
+        name: of that mark.
+    """
+    if not sys.platform.startswith("linux"):
+        return frozenset()
+    wanted = {f"{key}={value}".encode() for key, value in marks.items()}
+    beginning = f"{name}=".encode()
+    return frozenset(
+        os.fsdecode(each.removeprefix(beginning))
+        for carried in map(_environment, _pids())
+        if wanted <= carried
+        for each in carried
+        if each.startswith(beginning)
+    )
+
+
 async def end(group: int | None, marks: Mapping[str, str]) -> int:
     """Ask what is left to end, then end it; how many processes there were.
 
@@ -123,9 +142,17 @@ def _is_ours(pid: int, group: int | None, wanted: set[bytes]) -> bool:
             return False
         if its_group == group:
             return True
-        return bool(wanted) and wanted <= set(_read(pid, "environ").split(b"\0"))
+        return bool(wanted) and wanted <= _environment(pid)
     except OSError:
         return False  # it ended, or belongs to someone else
+
+
+def _environment(pid: int) -> frozenset[bytes]:
+    """What a process was started with; nothing where it ended, or is another's."""
+    try:
+        return frozenset(_read(pid, "environ").split(b"\0"))
+    except OSError:
+        return frozenset()
 
 
 def _state(pid: int) -> tuple[bytes, int]:

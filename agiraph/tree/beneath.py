@@ -23,7 +23,7 @@ from agiraph.errors import NotThere, Outside
 from agiraph.tree.faults import told
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from pathlib import PurePosixPath
 
 _OPENAT2: Final = 437  # the same number on every architecture
@@ -124,10 +124,10 @@ def parts_below(path: PurePosixPath, within: PurePosixPath | None) -> list[str]:
     Raises:
         Outside, NotThere: they do not; what is on the disk was not looked at.
     """
-    for part in (*path.parts, *(within.parts if within else ())):
-        if part == ".." or part.startswith("/"):
+    for way in (path,) if within is None else (path, within):
+        if ".." in way.parts or way.is_absolute():
             raise Outside(f"{path} leads out of the folder that it must stay in")
-        if "\0" in part or not _encodable(part):
+        if "\0" in str(way) or not _encodable(str(way)):
             raise NotThere(f"{str(path)!r} cannot be the name of a file")
     if within is None:
         return list(path.parts)
@@ -148,6 +148,21 @@ def _encodable(name: str) -> bool:
 def libc() -> ctypes.CDLL:
     """The system's own library, for calls that Python does not have."""
     return ctypes.CDLL(None, use_errno=True)
+
+
+@functools.cache
+def _syscall() -> Callable[..., int]:
+    """`syscall` of the C library, for the arguments of openat2."""
+    call = libc()["syscall"]  # one of its own, so that no other one is changed
+    call.restype = ctypes.c_long
+    call.argtypes = (
+        ctypes.c_long,
+        ctypes.c_int,
+        ctypes.c_char_p,
+        ctypes.c_char_p,
+        ctypes.c_size_t,
+    )
+    return call
 
 
 @functools.cache
@@ -182,13 +197,7 @@ def _openat2(top: int, path: str, how: tuple[int, int], resolve: int) -> int:
     flags, mode = how
     made = mode if flags & os.O_CREAT else 0  # anything else is EINVAL
     asked = struct.pack("=QQQ", flags | os.O_CLOEXEC, made, resolve)  # struct open_how
-    fd = libc().syscall(
-        ctypes.c_long(_OPENAT2),
-        ctypes.c_int(top),
-        ctypes.c_char_p(os.fsencode(path)),
-        ctypes.c_char_p(asked),
-        ctypes.c_size_t(len(asked)),
-    )
+    fd = _syscall()(_OPENAT2, top, os.fsencode(path), asked, len(asked))
     if fd < 0:
         number = ctypes.get_errno()
         raise OSError(number, os.strerror(number), path)

@@ -223,6 +223,8 @@ async def test_what_a_dead_daemon_left_is_found_and_ended(bench: Bench) -> None:
         assert other.poll() is None
         assert elsewhere.poll() is None
         assert await bench.shell.end_left_behind("chips") == 0
+        assert await bench.shell.end_left_behind("fish") == 0
+        assert await bench.shell.end_left_behind("chip") == 1
     finally:
         for process in (ours, other, elsewhere):
             process.kill()
