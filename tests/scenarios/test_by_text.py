@@ -5,17 +5,16 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
-from tests.support.daemon import Daemon
 from tests.support.model_server import ModelServer
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from tests.support.manners import Manner
     from tests.support.model_server import Asked, Scripted
 
-SETTINGS = """providers:
-  lab: {{base_url: "{url}", text: true}}
-"""
+# A server of one's own, which wants no key.
+LAB = {"text": True, "api_key_env": None}
 GOAL = """---
 model: lab/small
 ---
@@ -39,11 +38,15 @@ def small(asked: Asked) -> Scripted:
     return answers[asked.turn - 1]
 
 
-def test_a_small_model_without_tool_calling_reaches_the_goal(tmp_path: Path) -> None:
-    with ModelServer(small, key=None) as server, Daemon(tmp_path, {}) as daemon:
-        daemon.write("agiraph.yaml", SETTINGS.format(url=server.openai_url))
-        daemon.write("paris/GOAL.md", GOAL)
-        daemon.until_state("paris", "completed")
+def test_a_small_model_without_tool_calling_reaches_the_goal(
+    tmp_path: Path, manner: Manner
+) -> None:
+    with ModelServer(small, key=None) as server:
+        settings = manner.settings(server, lab=LAB)
+        daemon = manner.daemon(tmp_path, server, settings=settings)
+        with daemon:
+            daemon.write("paris/GOAL.md", GOAL)
+            daemon.until_state("paris", "completed")
         lines = daemon.lines("paris/conversation.jsonl")
     assert server.refusals == []
     assert daemon.read("paris/runs/*/published/paris.md") == "Paris is large.\n"

@@ -9,7 +9,7 @@ import pytest
 import yaml
 
 from tests.support.cast import after, cast
-from tests.support.daemon import Daemon
+from tests.support.manners import GEMINI, GPT
 from tests.support.model_server import ModelServer, call
 from tests.support.trace import check
 from tests.support.web import Answer, WebServer, results
@@ -18,13 +18,12 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from tests.support.cast import Step
+    from tests.support.daemon import Daemon
+    from tests.support.manners import Manner
     from tests.support.model_asked import Asked
     from tests.support.model_server import Call, Scripted
 
-CLAUDE, GPT = "anthropic/claude-sonnet-4-5", "openai/gpt-4o"
-GEMINI = "gemini/gemini-3.8-flash"
 GOAL = f"""---
-model: {CLAUDE}
 worker_model: {GPT}
 ---
 Compare the AI accelerators of NVIDIA, AMD and Intel and recommend one.
@@ -39,11 +38,11 @@ RESEARCHERS = {"nvidia": "Nina", "amd": "Adam", "intel": "Ines"}
 RUN = "chips/runs/*"
 
 
-def research(name: str) -> Call:
+def research(name: str, manner: Manner) -> Call:
     """The node on one maker; NVIDIA's and Intel's are on other services."""
     worker = {"name": RESEARCHERS[name], "role": "researcher"}
     if name != "amd":
-        worker["model"] = CLAUDE if name == "nvidia" else GEMINI
+        worker["model"] = manner.model if name == "nvidia" else GEMINI
     return call(
         "create_work_node",
         id=name,
@@ -52,7 +51,7 @@ def research(name: str) -> Call:
     )
 
 
-def coordinator() -> list[Step]:
+def coordinator(manner: Manner) -> list[Step]:
     def reads_what_was_published(_: Asked) -> Scripted:
         return [call("read_file", path=f"nodes/{path}") for path in REFS.values()]
 
@@ -81,7 +80,7 @@ def coordinator() -> list[Step]:
                 next_stage="Research",
                 contract={"checkpoint_policy": "all_must_complete"},
             ),
-            *(research(name) for name in FINDINGS),
+            *(research(name, manner) for name in FINDINGS),
         ],
         after("[stage 1]", do=reads_what_was_published),
         opens_the_second_stage,
@@ -167,13 +166,13 @@ def synthesis() -> list[Step]:
 
 @pytest.fixture(scope="module")
 def done(
-    tmp_path_factory: pytest.TempPathFactory,
+    tmp_path_factory: pytest.TempPathFactory, manner: Manner
 ) -> Iterator[tuple[Daemon, ModelServer]]:
     """The whole run, once for all the promises below."""
     together = asyncio.Barrier(len(FINDINGS))
     web = the_web()
     script = cast(
-        coordinator=coordinator(),
+        coordinator=coordinator(manner),
         nvidia=looked_up(web, "nvidia", nina()),
         amd=looked_up(web, "amd", adam()),
         intel=looked_up(web, "intel", [published("intel")]),
@@ -189,8 +188,8 @@ def done(
     with (
         web,
         ModelServer(all_at_once) as server,
-        Daemon(
-            tmp_path_factory.mktemp("chips"), server.environment() | web.environment()
+        manner.daemon(
+            tmp_path_factory.mktemp("chips"), server, web.environment()
         ) as daemon,
     ):
         daemon.write("chips/GOAL.md", GOAL)
@@ -254,16 +253,16 @@ def test_the_second_stage_is_made_from_what_the_first_published(
 
 
 def test_each_speaks_to_the_service_of_its_own_model(
-    done: tuple[Daemon, ModelServer],
+    done: tuple[Daemon, ModelServer], manner: Manner
 ) -> None:
     daemon, server = done
     spoken = {(line.get("worker"), line["model"]) for line in usage(daemon)}
-    named = {("Nina", CLAUDE), ("Adam", GPT), ("Ines", GEMINI)}
-    assert spoken == {(None, CLAUDE), *named}
+    named = {("Nina", manner.model), ("Adam", GPT), ("Ines", GEMINI)}
+    assert spoken == {(None, manner.model), *named}
     wires = {asked.who: asked.wire for asked in server.requests}
     assert wires == {
-        "coordinator": "messages",
-        "Nina": "messages",
+        "coordinator": manner.wire,
+        "Nina": manner.wire,
         "Adam": "chat",
         "Ines": "gemini",
     }

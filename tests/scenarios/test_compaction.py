@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from tests.support.daemon import Daemon
 from tests.support.model_server import ModelServer, call, say
 from tests.support.trace import check
 from tests.support.web import WebServer
@@ -14,6 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
+    from tests.support.manners import Manner
     from tests.support.model_asked import Asked
     from tests.support.model_server import Call, Scripted
 
@@ -23,7 +23,6 @@ NAMES = [
     "Foxglove", "Glasshaus", "Harborly", "Inkwell", "Juniper",
 ]  # fmt: skip
 GOAL = f"""---
-model: anthropic/claude-sonnet-4-5
 context: {WINDOW}
 ---
 Research these ten startups one by one, and write what each does and what it raised:
@@ -83,12 +82,12 @@ def researcher(web: WebServer) -> Callable[[Asked], Scripted]:
     return next_step
 
 
-def test_ten_startups_in_a_window_far_too_small(tmp_path: Path) -> None:
+def test_ten_startups_in_a_window_far_too_small(tmp_path: Path, manner: Manner) -> None:
     pages = {f"/{name}": page(name) for name in NAMES}
     with (
         WebServer(pages) as web,
         ModelServer(researcher(web), window=WINDOW) as server,
-        Daemon(tmp_path, server.environment()) as daemon,
+        manner.daemon(tmp_path, server) as daemon,
     ):
         daemon.write("scout/GOAL.md", GOAL)
         daemon.until_state("scout", "completed")

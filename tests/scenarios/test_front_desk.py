@@ -10,21 +10,18 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.support.cast import cast, told
-from tests.support.daemon import Daemon
-from tests.support.model_server import KEY, ModelServer, call, hang, say
+from tests.support.model_server import ModelServer, call, hang, say
 from tests.support.scripts import until_there
 from tests.support.trace import check
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from tests.support.daemon import Daemon
+    from tests.support.manners import Manner
     from tests.support.model_asked import Asked
     from tests.support.model_server import Scripted
 
-SETTINGS = """
-providers:
-  lab: {{kind: anthropic, base_url: "{url}", api_key_env: LAB_KEY}}
-"""
 GATE = f"{until_there('go')}; echo it is through"
 LATE = 30.0
 
@@ -44,11 +41,10 @@ def coordinator(asked: Asked) -> Scripted:
 
 
 @pytest.fixture
-def daemon(tmp_path: Path) -> Iterator[Daemon]:
+def daemon(tmp_path: Path, manner: Manner) -> Iterator[Daemon]:
     script = cast(coordinator=coordinator, a=[hang(300)], b=[hang(300)])
     with ModelServer(script) as server:
-        daemon = Daemon(tmp_path, {"LAB_KEY": KEY, "AGIRAPH_FOREGROUND": "5"})
-        daemon.write("agiraph.yaml", SETTINGS.format(url=server.base_url))
+        daemon = manner.daemon(tmp_path, server, {"AGIRAPH_FOREGROUND": "5"})
         daemon.write("desk/GOAL.md", "---\nmodel: lab/desk\n---\nA goal.\n")
         with daemon:
             yield daemon
@@ -94,6 +90,7 @@ def test_it_answers_while_all_workers_are_busy_and_its_own_command_runs(
 
 def test_a_command_that_a_crash_cut_off_is_told_of_once_and_leaves_nothing(
     tmp_path: Path,
+    manner: Manner,
 ) -> None:
     def loses(asked: Asked) -> Scripted:
         if not asked.calls:
@@ -103,8 +100,7 @@ def test_a_command_that_a_crash_cut_off_is_told_of_once_and_leaves_nothing(
         return say("I wait for it.")
 
     with ModelServer(cast(coordinator=loses)) as server:
-        daemon = Daemon(tmp_path, {"LAB_KEY": KEY, "AGIRAPH_FOREGROUND": "0.5"})
-        daemon.write("agiraph.yaml", SETTINGS.format(url=server.base_url))
+        daemon = manner.daemon(tmp_path, server, {"AGIRAPH_FOREGROUND": "0.5"})
         daemon.write("desk/GOAL.md", "---\nmodel: lab/desk\n---\nA goal.\n")
         talk = "desk/conversation.jsonl"
         with daemon:

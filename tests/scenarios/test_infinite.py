@@ -6,7 +6,6 @@ import re
 from typing import TYPE_CHECKING
 
 from tests.support.cast import cast
-from tests.support.daemon import Daemon
 from tests.support.model_server import ModelServer, call
 from tests.support.trace import check
 from tests.support.web import Answer, WebServer
@@ -14,11 +13,11 @@ from tests.support.web import Answer, WebServer
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from tests.support.manners import Manner
     from tests.support.model_asked import Asked
     from tests.support.model_server import Scripted
 
 GOAL = """---
-model: anthropic/claude-sonnet-4-5
 mode: infinite
 cycle: 1s
 ---
@@ -74,6 +73,7 @@ def posts(text: str) -> list[str]:
 
 def test_three_cycles_and_more_over_a_kill_report_each_post_once(
     tmp_path: Path,
+    manner: Manner,
 ) -> None:
     results: list[str] = []
 
@@ -86,7 +86,7 @@ def test_three_cycles_and_more_over_a_kill_report_each_post_once(
     with (
         front_page() as web,
         ModelServer(cast(**watcher(web))) as server,
-        Daemon(tmp_path, server.environment() | web.environment()) as daemon,
+        manner.daemon(tmp_path, server, web.environment()) as daemon,
     ):
         daemon.write(f"{AGENT}/GOAL.md", GOAL)
         daemon.until(lambda: cycles(2), "two cycles", seconds=30)

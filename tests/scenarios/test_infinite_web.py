@@ -7,7 +7,6 @@ import re
 from typing import TYPE_CHECKING
 
 from tests.support.cast import cast
-from tests.support.daemon import Daemon
 from tests.support.model_server import ModelServer, call
 from tests.support.trace import check
 from tests.support.web import Answer, Asked, WebServer, results
@@ -17,10 +16,10 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from tests.support import model_asked
+    from tests.support.manners import Manner
     from tests.support.model_server import Scripted
 
 GOAL = """---
-model: anthropic/claude-sonnet-4-5
 mode: infinite
 cycle: 1s
 ---
@@ -72,14 +71,16 @@ def watcher(url: str) -> Callable[[model_asked.Asked], Scripted]:
     return plays
 
 
-def test_each_new_post_is_told_of_once_over_a_restart(tmp_path: Path) -> None:
+def test_each_new_post_is_told_of_once_over_a_restart(
+    tmp_path: Path, manner: Manner
+) -> None:
     front = FrontPage()
     web = WebServer({"/front": front})
     web.pages["/search"] = results(("About it", f"{web.url}/about", "More words."))
     with (
         web,
         ModelServer(cast(coordinator=watcher(web.url))) as server,
-        Daemon(tmp_path, server.environment() | web.environment()) as daemon,
+        manner.daemon(tmp_path, server, web.environment()) as daemon,
     ):
 
         def output() -> str:

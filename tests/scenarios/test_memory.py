@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tests.support.daemon import Daemon
 from tests.support.model_server import ModelServer, call, say
 from tests.support.trace import check
 from tests.support.web import WebServer
@@ -13,12 +12,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
+    from tests.support.manners import Manner
     from tests.support.model_asked import Asked
     from tests.support.model_server import Scripted
 
-GOAL = """---
-model: anthropic/claude-sonnet-4-5
----
+GOAL = """\
 {}
 """
 LEARN = "Learn the patterns of asynchronous Python and remember them."
@@ -83,11 +81,13 @@ def speaker(web: WebServer) -> Callable[[Asked], Scripted]:
     return script
 
 
-def test_the_second_run_uses_what_the_first_learned(tmp_path: Path) -> None:
+def test_the_second_run_uses_what_the_first_learned(
+    tmp_path: Path, manner: Manner
+) -> None:
     with (
         WebServer({"/asyncio": PAGE}) as web,
         ModelServer(speaker(web)) as server,
-        Daemon(tmp_path, server.environment()) as daemon,
+        manner.daemon(tmp_path, server) as daemon,
     ):
         daemon.write("coder/GOAL.md", GOAL.format(LEARN))
         daemon.until_state("coder", "completed")

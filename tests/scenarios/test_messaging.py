@@ -6,7 +6,6 @@ import asyncio
 from typing import TYPE_CHECKING
 
 from tests.support.cast import after, cast
-from tests.support.daemon import Daemon
 from tests.support.model_server import ModelServer, call
 from tests.support.trace import check
 
@@ -14,12 +13,12 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from tests.support.cast import Step
+    from tests.support.daemon import Daemon
+    from tests.support.manners import Manner
     from tests.support.model_asked import Asked
     from tests.support.model_server import Scripted
 
-GOAL = """---
-model: anthropic/claude-sonnet-4-5
----
+GOAL = """\
 Make a small Python package `slugs` with code, tests and documentation.
 """
 CODE = '''"""Slugs."""
@@ -153,7 +152,9 @@ def wanda() -> list[Step]:
     return [describes]
 
 
-def test_a_bug_found_in_shared_work_goes_back_and_is_mended(tmp_path: Path) -> None:
+def test_a_bug_found_in_shared_work_goes_back_and_is_mended(
+    tmp_path: Path, manner: Manner
+) -> None:
     both = asyncio.Barrier(2)
     script = cast(coordinator=coordinator(), cora=cora(), theo=theo(), wanda=wanda())
 
@@ -164,7 +165,7 @@ def test_a_bug_found_in_shared_work_goes_back_and_is_mended(tmp_path: Path) -> N
 
     with (
         ModelServer(meeting) as server,
-        Daemon(tmp_path, server.environment()) as daemon,
+        manner.daemon(tmp_path, server) as daemon,
     ):
         daemon.write("package/GOAL.md", GOAL)
         daemon.until_state("package", "completed", seconds=50)

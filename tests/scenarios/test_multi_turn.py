@@ -7,7 +7,6 @@ import re
 from typing import TYPE_CHECKING
 
 from tests.support.cast import cast
-from tests.support.daemon import Daemon
 from tests.support.model_server import ModelServer, call
 from tests.support.trace import check
 from tests.support.web import Answer, WebServer, results
@@ -16,14 +15,13 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
+    from tests.support.manners import Manner
     from tests.support.model_asked import Asked
     from tests.support.model_server import Scripted
 
     Step = Scripted | Callable[[Asked], Scripted]
 
-GOAL = """---
-model: anthropic/claude-sonnet-4-5
----
+GOAL = """\
 Write a Python script that fetches the price of copper from the API, and run it to
 verify it.
 """
@@ -90,13 +88,15 @@ def writer(url: str) -> list[Step]:
     ]
 
 
-def test_a_script_that_fails_is_read_mended_and_run_again(tmp_path: Path) -> None:
+def test_a_script_that_fails_is_read_mended_and_run_again(
+    tmp_path: Path, manner: Manner
+) -> None:
     price = json.dumps({"metal": "copper", "amount": 9876.5})
     pages = {"/v1/price": price, "/docs": Answer(DOCS.encode(), "text/html")}
     with (
         WebServer(pages) as web,
         ModelServer(cast(coordinator=writer(web.url))) as server,
-        Daemon(tmp_path, server.environment() | web.environment()) as daemon,
+        manner.daemon(tmp_path, server, web.environment()) as daemon,
     ):
         found = ("The price API", f"{web.url}/docs", "Its keys have changed.")
         web.pages["/search"] = results(found)

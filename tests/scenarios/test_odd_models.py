@@ -21,9 +21,9 @@ DONE = [
 
 
 def refused(asked: Asked) -> str:
-    """What the last call was told; it was an error."""
+    """What the last call was told; it was an error, where the wire can say so."""
     result = asked.results[-1]
-    assert result.error, result
+    assert result.error is not False, result
     return result.text
 
 

@@ -5,23 +5,19 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tests.support.cast import after, cast
-from tests.support.daemon import Daemon
-from tests.support.model_server import KEY, ModelServer, call
+from tests.support.model_server import ModelServer, call
 from tests.support.trace import check
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from tests.support.cast import Step
+    from tests.support.daemon import Daemon
+    from tests.support.manners import Manner
     from tests.support.model_asked import Asked
     from tests.support.model_server import Scripted
 
-SETTINGS = """
-providers:
-  lab: {{kind: openai, base_url: "{url}", api_key_env: LAB_KEY, wire_api: responses}}
-prices:
-  lab/builder: {{input: 1.00, output: 2.00, cache_read: 0.10, cache_write: 1.00}}
-"""
+PRICE = {"input": 1.00, "output": 2.00, "cache_read": 0.10, "cache_write": 1.00}
 # One worker at a time: a parent that waits must give its place to its children.
 GOAL = """---
 model: lab/builder
@@ -120,6 +116,7 @@ def ben() -> list[Step]:
 
 def test_parents_wait_for_their_children_and_put_the_parts_together(
     tmp_path: Path,
+    manner: Manner,
 ) -> None:
     page = call("write_file", path="scratch/index.html", content=PAGE)
     docker = [
@@ -136,8 +133,8 @@ def test_parents_wait_for_their_children_and_put_the_parts_together(
         docker=[docker],
     )
     with ModelServer(script) as server:
-        daemon = Daemon(tmp_path, {"LAB_KEY": KEY})
-        daemon.write("agiraph.yaml", SETTINGS.format(url=server.openai_url))
+        settings = manner.settings(server, prices={"lab/builder": PRICE})
+        daemon = manner.daemon(tmp_path, server, settings=settings)
         daemon.write("todo/GOAL.md", GOAL)
         with daemon:
             daemon.until_state("todo", "completed", seconds=50)
@@ -163,7 +160,7 @@ def test_parents_wait_for_their_children_and_put_the_parts_together(
     check_single_inference(daemon, server)
     check_waits(daemon)
     check_one_at_a_time(daemon)
-    assert {asked.wire for asked in server.requests} == {"responses"}
+    assert {asked.wire for asked in server.requests} == {manner.wire}
 
 
 def check_single_inference(daemon: Daemon, server: ModelServer) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tests.support.cast import cast
-from tests.support.daemon import Daemon
 from tests.support.model_server import ModelServer, call, say
 from tests.support.trace import check
 from tests.support.web import Answer, WebServer, results
@@ -13,12 +12,11 @@ from tests.support.web import Answer, WebServer, results
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from tests.support.manners import Manner
     from tests.support.model_asked import Asked
     from tests.support.model_server import Scripted
 
-GOAL = """---
-model: anthropic/claude-sonnet-4-5
----
+GOAL = """\
 What are the top 3 programming languages in 2026?
 """
 RANKS = "Python, TypeScript, Rust"
@@ -60,7 +58,7 @@ def researcher(web: WebServer) -> list[Scripted]:
     ]
 
 
-def test_a_goal_becomes_a_file_and_a_result(tmp_path: Path) -> None:
+def test_a_goal_becomes_a_file_and_a_result(tmp_path: Path, manner: Manner) -> None:
     states: list[str] = []
     with the_web() as web:
         script = cast(coordinator=researcher(web))
@@ -71,7 +69,7 @@ def test_a_goal_becomes_a_file_and_a_result(tmp_path: Path) -> None:
 
         with (
             ModelServer(seen) as server,
-            Daemon(tmp_path, server.environment() | web.environment()) as daemon,
+            manner.daemon(tmp_path, server, web.environment()) as daemon,
         ):
             daemon.write("languages/GOAL.md", GOAL)
             daemon.until_state("languages", "completed")
@@ -87,16 +85,17 @@ def test_a_goal_becomes_a_file_and_a_result(tmp_path: Path) -> None:
     kinds = [event["type"] for event in daemon.events("languages", "agent.")]
     assert kinds == ["agent.created", "agent.started", "agent.completed"]
     check(daemon, "languages", server)
-    assert all(asked.wire == "messages" for asked in server.requests)
+    assert all(asked.wire == manner.wire for asked in server.requests)
 
 
 def test_the_conversation_holds_all_that_the_model_saw_and_said(
     tmp_path: Path,
+    manner: Manner,
 ) -> None:
     with (
         the_web() as web,
         ModelServer(cast(coordinator=researcher(web))) as server,
-        Daemon(tmp_path, server.environment() | web.environment()) as daemon,
+        manner.daemon(tmp_path, server, web.environment()) as daemon,
     ):
         daemon.write("languages/GOAL.md", GOAL)
         daemon.until_state("languages", "completed")

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 import yaml
 
 from tests.support.cast import cast
-from tests.support.daemon import Daemon
-from tests.support.model_server import KEY, ModelServer
+from tests.support.model_server import ModelServer
 from tests.support.trace import check
 
 if TYPE_CHECKING:
@@ -17,13 +16,10 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from tests.support.cast import Part
+    from tests.support.daemon import Daemon
+    from tests.support.manners import Manner
     from tests.support.model_asked import Asked
     from tests.support.model_server import Script
-
-SETTINGS = """
-providers:
-  lab: {{kind: anthropic, base_url: "{url}", api_key_env: LAB_KEY}}
-"""
 
 
 class Story:
@@ -106,15 +102,14 @@ class House:
 
 
 @contextmanager
-def opened(home: Path) -> Iterator[House]:
+def opened(home: Path, manner: Manner) -> Iterator[House]:
     """A house as long as the context lasts."""
 
     def script(asked: Asked) -> Any:
         return house.scripts[asked.model](asked)
 
     with ModelServer(script) as server:
-        daemon = Daemon(home, {"LAB_KEY": KEY})
-        daemon.write("agiraph.yaml", SETTINGS.format(url=server.base_url))
+        daemon = manner.daemon(home, server)
         house = House(daemon, server)
         with daemon:
             yield house

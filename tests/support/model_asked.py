@@ -22,12 +22,16 @@ class Called:
 
 @dataclass(frozen=True)
 class Result:
-    """The result of a call, with the name of the tool."""
+    """The result of a call, with the name of the tool.
+
+    Attributes:
+        error: whether it is marked as an error; None where the wire has no such mark.
+    """
 
     id: str
     name: str
     text: str
-    error: bool = False
+    error: bool | None = False
 
 
 @dataclass
@@ -217,7 +221,7 @@ def _read(
     content = message.get("content")
     if wire == "chat":
         if message.get("role") == "tool":
-            result = Result(str(message.get("tool_call_id")), "", _text(content))
+            result = Result(str(message.get("tool_call_id")), "", _text(content), None)
             return "user", "", [], [result]
         calls = [
             Called(c["id"], c["function"]["name"], _object(c["function"]["arguments"]))
@@ -247,7 +251,12 @@ def _read_item(item: dict[str, Any]) -> tuple[str, str, list[Called], list[Resul
         called = Called(item["call_id"], item["name"], _object(item["arguments"]))
         return "assistant", "", [called], []
     if kind == "function_call_output":
-        return "user", "", [], [Result(item["call_id"], "", _text(item["output"]))]
+        return (
+            "user",
+            "",
+            [],
+            [Result(item["call_id"], "", _text(item["output"]), None)],
+        )
     if kind == "message":
         return str(item.get("role")), _text(item.get("content")), [], []
     return "assistant", "", [], []
@@ -258,7 +267,9 @@ def _read_content(
 ) -> tuple[str, str, list[Called], list[Result]]:
     parts = content.get("parts") or []
     role = "assistant" if content.get("role") == "model" else "user"
-    text = _text([part for part in parts if not part.get("thought")])
+    # A part without words is there for its signature only.
+    said_ = [part for part in parts if part.get("text") and not part.get("thought")]
+    text = _text(said_)
     calls, results = [], []
     for number, part in enumerate(parts):
         called, answered = part.get("functionCall"), part.get("functionResponse")
