@@ -42,8 +42,20 @@ def _serving(wish: dict[str, Any]) -> tuple[object, str]:
     params.ui = False
     params.n_ctx = wish["window"]
     params.n_parallel = 1
+    # Threads that share one answer spin while they wait for each other: with a core
+    # for each it is quick, but where one is taken away all the others burn theirs.
+    threads = max(1, _cores() // 2)
+    for cpu in (params.cpuparams, params.cpuparams_batch):
+        cpu.n_threads, cpu.poll = threads, 0
     server: Any = xllamacpp.Server(params)
     return server, str(server.listening_address)
+
+
+def _cores() -> int:
+    """How many cores this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
 
 
 def _say(where: int, answer: dict[str, str]) -> None:

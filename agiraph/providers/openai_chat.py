@@ -169,6 +169,7 @@ def _answer(line: AssistantLine, model: str) -> dict[str, object]:
                 }
                 for call in line.tool_calls
             ]
-    if not message.get("content") and not message.get("tool_calls"):
+    said = str(message.get("content") or "").strip()
+    if not said and not message.get("tool_calls"):
         message["content"] = NO_ANSWER
     return message

@@ -143,10 +143,11 @@ def _answer_items(line: AssistantLine, model: str) -> list[object]:
 
 
 def _replayable(own: list[object]) -> list[object]:
-    """The items as received, but for reasoning that the service refuses back.
+    """The items as received, but for those that would be refused back.
 
     Nothing is kept there, so reasoning without its encrypted content cannot be
-    found; and reasoning at the very end lacks the item that it led to.
+    found; reasoning at the very end lacks the item that it led to; and a message
+    without words is not taken everywhere.
     """
     items = [item for item in own if not _lost(item)]
     while items and _is_reasoning(items[-1]):
@@ -161,7 +162,16 @@ def _is_reasoning(item: object) -> bool:
 def _lost(item: object) -> bool:
     if not isinstance(item, dict):
         return True
+    if item.get("type") == "message":
+        return _is_mute(item)
     return _is_reasoning(item) and not item.get("encrypted_content")
+
+
+def _is_mute(message: dict[str, object]) -> bool:
+    """Whether all that a message holds is text, and nothing stands there."""
+    parts = message.get("content")
+    kinds = {part.get("type") for part in parts} if isinstance(parts, list) else set()
+    return kinds <= {"output_text", "refusal"} and not _spoken([message])[0].strip()
 
 
 class ResponsesHearing:

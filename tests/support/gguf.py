@@ -18,7 +18,10 @@ from types import SimpleNamespace
 
 class CommonParams(SimpleNamespace):
     def __init__(self):
-        super().__init__(model=SimpleNamespace(path=""))
+        cpus = [SimpleNamespace(n_threads=-1, poll=50) for _ in range(2)]
+        super().__init__(
+            model=SimpleNamespace(path=""), cpuparams=cpus[0], cpuparams_batch=cpus[1]
+        )
 
 
 class Server:
