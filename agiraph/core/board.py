@@ -315,12 +315,16 @@ class Hand:
 
 
 def choose_worker(
-    node: Node, nodes: Mapping[str, Node], hands: Iterable[Hand]
+    node: Node, nodes: Mapping[str, Node], hands: Iterable[Hand], *, freely: bool = True
 ) -> str | None:
     """Who takes a node that can start: a name, a new `worker-N`, or None for later.
 
     Whoever had the node before is the first choice. A worker that another node was
     assigned to is left to it.
+
+    Args:
+        freely: whether a new worker is made because the others are busy; else only
+            where there is none that could take the node at another time.
     """
     known = {folded(hand.name): hand for hand in hands}
     above = _busy_above(node.id, nodes)
@@ -338,6 +342,27 @@ def choose_worker(
     earlier = folded(node.status.worker or "")
     if free:
         return free.get(earlier) or next(iter(free.values()))
+    if not freely and takers(known.values(), above):
+        return None
+    return next_worker(known.values())
+
+
+def takers(hands: Iterable[Hand], above: frozenset[str]) -> tuple[str, ...]:
+    """Who could take a node, now or later.
+
+    Args:
+        above: workers, folded, that wait for this very node.
+    """
+    return tuple(
+        hand.name
+        for hand in hands
+        if not hand.retired and folded(hand.name) not in above
+    )
+
+
+def next_worker(hands: Iterable[Hand]) -> str:
+    """The name of a new worker that nobody has named."""
+    known = {folded(hand.name) for hand in hands}
     number = 1
     while f"worker-{number}" in known:
         number += 1

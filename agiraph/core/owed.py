@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 
     from agiraph.model.conversation import Spoken
 
+GRANTED: Final = "granted:"  # how the id of a person's word on a call begins
 _TOLD: Final = (Kind.MAIL, Kind.NOTICE)
 
 
@@ -51,9 +52,22 @@ def owes_reply(lines: Sequence[Spoken], by_a_person: Callable[[str], bool]) -> b
     if not isinstance(last, AssistantLine) or last.tool_calls:
         return False
     owed = unanswered(lines[:-1], by_a_person)
-    return bool(last.content.strip()) and any(
-        _is_owed(line, by_a_person) for line in owed
+    return bool(last.content.strip()) and (
+        any(_is_owed(line, by_a_person) for line in owed) or _after_a_word(lines[:-1])
     )
+
+
+def _after_a_word(lines: Sequence[Spoken]) -> bool:
+    """Whether a person has allowed or refused a call since the last text.
+
+    The call's result tells of it; it is never taken for the person's own words.
+    """
+    for line in reversed(lines):
+        if isinstance(line, AssistantLine) and not line.tool_calls:
+            return False
+        if isinstance(line, ToolLine) and any(x.startswith(GRANTED) for x in line.ids):
+            return True
+    return False
 
 
 def _is_owed(line: UserLine, by_a_person: Callable[[str], bool]) -> bool:

@@ -16,6 +16,7 @@ from agiraph.errors import (
     ProviderFault,
     StepCrashed,
 )
+from agiraph.model.agent import Permission
 from agiraph.model.event import EventType
 from agiraph.model.names import COORDINATOR, folded
 from agiraph.model.node import NodeState
@@ -226,7 +227,8 @@ class Supervisor:
         for node in board.startable(desk.nodes, desk.hands()):
             if f"node:{node.id}" in self._tasks or node.id in desk.unannounced:
                 continue
-            name = board.choose_worker(node, desk.nodes, desk.hands())
+            freely = desk.settings.permissions.spawn is Permission.ALLOW
+            name = board.choose_worker(node, desk.nodes, desk.hands(), freely=freely)
             if name is None or not desk.places.claim(name):
                 continue
             staff = desk.find_staff(name) or await self._hire(node, name)

@@ -362,3 +362,56 @@ async def test_the_status_says_what_waits_and_for_what(a: Inside) -> None:
     assert "you are asked before each use of bash" in (
         (a.home / "_status.md").read_text()
     )
+
+
+@pytest.mark.parametrize("word", ["yes", "no"])
+async def test_what_the_coordinator_says_to_an_approval_is_told_to_the_person(
+    a: Inside, word: str
+) -> None:
+    a.model.says(COORDINATOR, call("bash", command=COUNT))
+    await a.begin(permissions=ASK)
+    await asks(a, 1)
+    await fill_in(a, word)
+    a.model.says(COORDINATOR, call("check_board"), say("That is that."))
+    outbox = a.home / "_outbox.md"
+    await a.until(lambda: "That is that." in outbox.read_text("utf-8"))
+    assert ("refused" in a.results("bash")[0]) is (word == "no")
+    a.model.says(COORDINATOR, say("Nobody has asked for this."))
+    await a.stays(lambda: "Nobody has" not in outbox.read_text("utf-8"))
+
+
+async def test_a_node_for_nobody_asks_for_the_first_worker_alone(a: Inside) -> None:
+    a.model.says(COORDINATOR, node("n"), node("m"), say("I wait."))
+    await a.begin(permissions={"spawn": "ask"})
+    await asks(a, 1)
+    assert "worker-1" in question(a)
+    assert not (a.run / "workers").exists() or not list((a.run / "workers").iterdir())
+    await fill_in(a, "yes")
+    await a.asked("n")
+    await a.until(lambda: a.state("m") == "pending")
+    await a.stays(lambda: a.model.asked("m") == 0)
+    assert [each.name for each in (a.run / "workers").iterdir()] == ["worker-1"]
+    a.model.says("n", publish())
+    await a.asked("m")
+    assert [each.name for each in (a.run / "workers").iterdir()] == ["worker-1"]
+
+
+async def test_where_no_worker_may_be_made_a_node_for_nobody_is_refused(
+    a: Inside,
+) -> None:
+    a.model.says(COORDINATOR, node("n"), say("ok"))
+    await a.begin(permissions={"spawn": "deny"})
+    await a.asked(COORDINATOR, 2)
+    assert "spawn" in a.results("create_work_node")[0]
+    assert a.state("n") == ""
+
+
+async def test_a_persons_own_node_finds_a_worker_where_the_agent_may_make_none(
+    a: Inside,
+) -> None:
+    a.model.says(COORDINATOR, say("ok"))
+    await a.begin(permissions={"spawn": "deny"})
+    await a.asked(COORDINATOR)
+    a.write(f"runs/{a.run.name}/nodes/mine/_spec.md", "Do this.\n")
+    await a.look()
+    await a.asked("mine")

@@ -90,16 +90,20 @@ class CreateWorkNode(Act):
     def _check_worker(self, spec: NodeSpec, seat: Seat) -> JsonObject:
         """Refuse a worker that could never take it; whether the person is asked."""
         name, desk = spec.worker_name, self._desk
+        line = board.ancestors(seat.node, desk.nodes) if seat.node else ()
+        names = (seat.worker, *(desk.nodes[up].status.worker for up in line))
+        busy = frozenset(folded(worker) for worker in names if worker)
         if name is None:
-            return {}
+            if board.takers(desk.hands(), busy):
+                return {}
+            new = board.next_worker(desk.hands())
+            return may_spawn(seat, new, {"for the task": spec.body})
         asked: JsonObject = {}
         if isinstance(spec.worker, Identity):
             must_be_harnessed(spec.worker.type)
         if desk.find_staff(name) is None:
             asked = may_spawn(seat, name, {"for the task": spec.body})
-        line = board.ancestors(seat.node, desk.nodes) if seat.node else ()
-        busy = {seat.worker, *(desk.nodes[up].status.worker for up in line)}
-        if folded(name) in {folded(worker) for worker in busy if worker}:
+        if folded(name) in busy:
             raise ToolRefused(
                 f"{name} is busy with a node above this one and could never take it; "
                 "name another worker, or none"

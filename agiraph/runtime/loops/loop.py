@@ -262,7 +262,8 @@ class Loop:
     async def _once_allowed(self, tool: Tool, intent: Intent, seat: Seat) -> ToolResult:
         """Perform a call, after a person's yes where it needs one."""
         instead = await approvals.settle(self._desk, self._role, intent, seat)
-        return instead or await self._guarded(tool, intent, seat)
+        result = instead or await self._guarded(tool, intent, seat)
+        return approvals.answered(self._desk, intent, result)
 
     async def _anew(
         self, step: str, tool: Tool, intent: Intent, seat: Seat

@@ -9,6 +9,7 @@ nor uses it twice.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Protocol
 
 from agiraph import prompts
@@ -17,6 +18,7 @@ from agiraph.core.approval import Verdict, verdict
 from agiraph.core.codec import read_approvals, with_approvals
 from agiraph.core.codec.report import Rejected
 from agiraph.core.limits import GOAL_BYTES
+from agiraph.core.owed import GRANTED
 from agiraph.core.skills import allows
 from agiraph.errors import AgiraphError, NotThere
 from agiraph.model.message import Question, QuestionKind
@@ -151,6 +153,15 @@ async def settle(
     if loop.urgent():
         return ToolResult(prompts.words("put_off").strip(), error=True)
     return await _outcome(desk, number, need, seat)
+
+
+def answered(desk: Desk, intent: Intent, result: ToolResult) -> ToolResult:
+    """A call's result; where a person has said yes or no to it, it is known by that."""
+    number = number_of(intent)
+    ident = "" if number is None else question_id(number)
+    if not ident or not desk.journal.mark_of(ident, questions.ANSWERED):
+        return result
+    return replace(result, ids=(*result.ids, f"{GRANTED}{ident}"))
 
 
 async def _outcome(
