@@ -12,6 +12,7 @@ from agiraph.errors import NotSent
 from agiraph.model.agent import TreeSettings
 from agiraph.model.names import COORDINATOR
 from agiraph.model.notice import Channel, Desktop, NoticeKind, Program, Webhook
+from agiraph.runtime.root import post
 from agiraph.runtime.root.post import PostRoom
 from agiraph.runtime.root.presence import RootPresence
 from tests.support.inside import AGENT, call, inside, node, say
@@ -19,6 +20,8 @@ from tests.support.inside import AGENT, call, inside, node, say
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
     from pathlib import Path
+
+    import pytest
 
     from agiraph.model.notice import Notice, Parcel
     from tests.support.inside import Inside
@@ -190,6 +193,24 @@ async def test_nothing_is_sent_twice_over_restarts(tmp_path: Path) -> None:
 
         assert sorted(set(carrier.ids())) == sorted(carrier.ids())
         assert {"m:one", "m:two"} <= set(carrier.ids())
+
+
+async def test_what_was_told_before_a_long_record_was_begun_anew_is_not_told_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(post, "KEPT", 0)
+    async with inside(tmp_path) as a:
+        carrier = Carrier()
+        await a.begin()
+        async with sending(a, carrier):
+            await tell(a, "one", "two")
+            record = a.home / "_state/notices.jsonl"
+            await a.until(lambda: '"known"' in record.read_text("utf-8"))
+        await a.restart()
+        async with sending(a, carrier):
+            await tell(a, "one", "three")
+            await a.until(lambda: "m:three" in carrier.ids())
+        assert carrier.ids().count("m:one") == 1
 
 
 async def test_a_copied_home_does_not_send_what_its_original_kept(

@@ -94,7 +94,7 @@ class CreateWorkNode(Act):
         names = (seat.worker, *(desk.nodes[up].status.worker for up in line))
         busy = frozenset(folded(worker) for worker in names if worker)
         if name is None:
-            if board.takers(desk.hands(), busy):
+            if board.takers(desk.hands(), busy) or self._one_is_coming():
                 return {}
             new = board.next_worker(desk.hands())
             return may_spawn(seat, new, {"for the task": spec.body})
@@ -109,6 +109,14 @@ class CreateWorkNode(Act):
                 "name another worker, or none"
             )
         return asked
+
+    def _one_is_coming(self) -> bool:
+        """Whether the first worker is about to be made, for another node."""
+        desk = self._desk
+        return not board.takers(desk.hands(), frozenset()) and any(
+            node.spec.worker_name is None and node.status.state is NodeState.PENDING
+            for node in desk.nodes.values()
+        )
 
     def _id(self, arguments: JsonObject) -> str:
         desk = self._desk

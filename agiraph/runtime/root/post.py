@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 
 FAILING = MACHINE / "notify.json"
 KEPT = 256 * 1024  # bytes of an agent's record, before it is begun anew
+RECALLED = 500  # ids of notices that outlive the record they were told in
 QUIET_LOOK = 20.0
 
 
@@ -65,7 +66,7 @@ class PostRoom:
         self._world = world
         self._messenger = messenger
         self._trays: dict[str, Tray] = {}
-        self._known: dict[str, set[str]] = {}
+        self._known: dict[str, dict[str, None]] = {}  # ids, in order
         self._sizes: dict[str, int] = {}
         self._changed = asyncio.Event()
         self._told = ""
@@ -82,7 +83,7 @@ class PostRoom:
         known = self._recall(notice.agent)
         if not keys or notice.id in known:
             return
-        known.add(notice.id)
+        known[notice.id] = None
         entry = {**asdict(notice), "kind": notice.kind.value}
         await self._line(notice.agent, {"notice": entry, "channels": keys})
         self._furnish()
@@ -113,10 +114,10 @@ class PostRoom:
                 self._trays[key] = Tray(channel)
                 self._changed.set()
 
-    def _recall(self, agent: str) -> set[str]:
+    def _recall(self, agent: str) -> dict[str, None]:
         if agent in self._known:
             return self._known[agent]
-        known: set[str] = set()
+        known: dict[str, None] = {}
         self._known[agent] = known
         self._furnish()
         for entry in self._read(agent):
@@ -134,7 +135,7 @@ class PostRoom:
             self._world.remark(f"{_path(agent)} is not read: {fault}")
             return []
 
-    def _take(self, agent: str, entry: JsonObject, known: set[str]) -> None:
+    def _take(self, agent: str, entry: JsonObject, known: dict[str, None]) -> None:
         notice, ids = _notice(entry.get("notice")), entry.get("sent")
         keys = entry.get("channels")
         named = [str(key) for key in keys] if isinstance(keys, list) else []
@@ -143,8 +144,10 @@ class PostRoom:
                 tray.waiting = [
                     n for n in tray.waiting if n.agent != agent or n.id not in ids
                 ]
+        elif isinstance(before := entry.get("known"), list):
+            known |= dict.fromkeys(map(str, before))
         elif notice is not None:
-            known.add(notice.id)
+            known[notice.id] = None
             mine = entry.get("by") == self._world.whereabouts.machine
             if mine and notice.agent == agent:  # and not of the home it was copied from
                 for tray in self._of(named):
@@ -252,13 +255,18 @@ class PostRoom:
             await self._sent(key, tray, old)
 
     async def _begin_anew(self, agent: str) -> None:
-        """A long record is replaced by a short one, once nothing in it waits."""
+        """A long record is replaced by a short one, once nothing in it waits.
+
+        What was told lately stays known: the same trouble may be met again today.
+        """
         waits = any(n.agent == agent for t in self._trays.values() for n in t.waiting)
         if waits or self._sizes.get(agent, 0) < KEPT:
             return
         pen, path = self._world.pen, _path(agent)
-        await self._world.durably(lambda: pen.remove(path))
-        self._sizes[agent] = 0
+        known = list(self._known.get(agent, {}))[-RECALLED:]
+        data = json.dumps({"ts": self._world.stamp(), "known": known}).encode() + b"\n"
+        await self._world.durably(lambda: pen.write(path, data))
+        self._sizes[agent] = len(data)
 
     async def _tell(self) -> None:
         """Keep what fails where `agiraph status` finds it."""
