@@ -75,28 +75,50 @@ def test_each_mistake_is_told_and_the_work_goes_on(house: House) -> None:
     story.check()
 
 
-def test_the_same_mistake_again_and_again_ends_the_node_as_stuck(house: House) -> None:
+def test_the_same_mistake_again_and_again_waits_for_the_coordinators_word(
+    house: House,
+) -> None:
+    def worker(asked: Asked) -> Scripted:
+        if "Write the file." not in asked.all_text:
+            return call("dig_a_hole", depth=3)
+        return DONE[asked.called.count("write_file")]
+
+    helps = call("send_message", to="worker-1", content="Write the file.")
     story = house.tell(
         "stuck",
-        coordinator=[NODE, after("[node a failed", do=FINISH)],
-        a=lambda _: call("dig_a_hole", depth=3),
+        coordinator=[
+            NODE,
+            after("I go in circles in node a", do=helps),
+            after("[node a completed", do=FINISH),
+        ],
+        a=worker,
     )
     story.until("completed")
 
-    assert story.why("a") == "stuck: the same call failed the same way 3 times"
-    assert len(story.asked_by("a")) == 3
+    assert len(story.asked_by("a")) == 3 + len(DONE) + 1  # in the end it looks back
+    assert "worker-1 goes on" in story.tree.read("stuck/_outbox.md")
     story.check()
 
 
-def test_broken_json_again_and_again_ends_the_node(house: House) -> None:
+def test_broken_json_again_and_again_waits_for_the_persons_word(house: House) -> None:
     story = house.tell(
         "broken-json",
-        coordinator=[NODE, after("[node a failed", do=FINISH)],
-        a=lambda _: broken_call("publish", "{"),
+        coordinator=[
+            NODE,
+            after("the same call failed the same way", do=call("wait")),
+            after("[node a completed", do=FINISH),
+        ],
+        a=lambda asked: (
+            DONE[asked.called.count("write_file")]
+            if "Anew." in asked.all_text
+            else broken_call("publish", "{")
+        ),
     )
+    story.until("waiting_for_human")
+    story.tree.append("broken-json/_inbox.md", "q-001: Anew.\n")
     story.until("completed")
 
-    assert story.why("a").startswith("stuck: the same call failed the same way")
+    assert "[answer to q-001] Anew." in story.asked_by("a")[-1].all_text
     story.check()
 
 

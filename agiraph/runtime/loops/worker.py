@@ -11,7 +11,7 @@ from agiraph.core.brief import diff_text, mail_text, notice, same_prefix
 from agiraph.core.limits import COUNTERS_EVERY, INLINED_REFS
 from agiraph.model.conversation import Kind, SystemLine, UserLine
 from agiraph.ports import Seat
-from agiraph.runtime.loops import chains
+from agiraph.runtime.loops import chains, circles
 from agiraph.runtime.loops.asker import Asker, Spender
 from agiraph.runtime.loops.bearings import of_worker
 from agiraph.runtime.loops.briefs import brief_of_node, brief_of_single
@@ -90,7 +90,7 @@ class Worker:
             async with self.shift.limited():
                 await self._open()
                 loop = Loop(self._desk, self._talk, self)
-                return await loop.run(turns=self.turns_so_far(), max_turns=most)
+                return await circles.work(self._desk, self._talk, self, loop, most=most)
         finally:
             self.shift.leave()
 

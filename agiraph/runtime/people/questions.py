@@ -35,6 +35,7 @@ ANSWERED = "answered: "
 ASKED = "asked: "
 REMINDED = "reminded: "
 TOLD = "told"
+IN_CIRCLES = "I go in circles"
 _ANSWER = "answer:"
 OUTBOX_SHOWN = 4000
 REFUSED = "Do not look for a way round; go on without it, or ask what they want."
@@ -237,6 +238,21 @@ async def withdraw(desk: Desk, number: int, why: str) -> None:
         await desk.mail.to_outbox("agiraph", words, f"withdrawn:{ident}")
     await _close(desk, number)
     desk.bell.ring()
+
+
+def about_circles(desk: Desk, node: str) -> int | None:
+    """The number of the open question of a node whose worker goes in circles."""
+    for number, each in desk.questions.items():
+        if each.node == node and each.text.startswith(IN_CIRCLES):
+            return number
+    return None
+
+
+async def withdraw_about_circles(desk: Desk, node: str) -> None:
+    """A node has ended: how its worker is to go on need not be said any more."""
+    number = about_circles(desk, node)
+    if number is not None:
+        await withdraw(desk, number, f"node {node} has ended")
 
 
 async def close_all(desk: Desk) -> None:

@@ -15,7 +15,7 @@ from agiraph.model.event import EventType
 from agiraph.model.node import Node, NodeSpec, NodeState, NodeStatus
 from agiraph.model.usage import Spend
 from agiraph.runtime.material import Material
-from agiraph.runtime.people import approvals
+from agiraph.runtime.people import approvals, questions
 from agiraph.runtime.people.intake import keep_copy
 
 if TYPE_CHECKING:
@@ -206,6 +206,7 @@ async def end(
         ),
     )
     await approvals.withdraw_of(desk, node, f"node {node} has ended")
+    await questions.withdraw_about_circles(desk, node)
     # A person may have had it run again while its end was written.
     await tell_end(desk, ended)
 
