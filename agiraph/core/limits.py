@@ -53,6 +53,7 @@ RESCAN_SECONDS: Final = 60.0
 RESCAN_SHARE: Final = 50.0
 STARTS_WITHIN: Final = 300.0
 STARTS_ANYHOW: Final = 10
+GO_ON: Final = ", and the work goes on where it was."
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,21 +110,31 @@ class Refused:
     """A call may not be made; words for the person.
 
     Attributes:
-        purse: the budget that does not allow it, where it is one.
+        remedy: what the person is asked for, in a sentence that stays the same.
+        cap: what refuses, as it stands; under the same the person is asked once.
+        node: whose cap it is, where it is a node's.
     """
 
     words: str
-    purse: Purse | None = None
+    remedy: str
+    cap: Budget | Limits
+    node: str = ""
 
 
 def allowance(
-    purses: Iterable[Purse], *, request_bytes: int, answer: int, price: Price | None
+    purses: Iterable[Purse],
+    *,
+    request_bytes: int,
+    answer: int,
+    model: str,
+    price: Price | None,
 ) -> Allowed | Refused:
     """Whether the most that a call can cost fits under every budget that applies.
 
     Args:
         request_bytes: size of what is sent; a token is taken for three bytes.
         answer: the longest answer asked for, in tokens.
+        model: by its whole name.
         price: of the model; None when unknown.
     """
     asked = request_bytes // BYTES_PER_TOKEN + 1
@@ -132,10 +143,7 @@ def allowance(
     for purse in purses:
         usd, tokens = purse.room()
         if usd is not None and price is None:
-            return Refused(
-                f"the {purse.name} caps money, but the model's price is unknown; "
-                "set prices: in agiraph.yaml, or cap tokens instead of usd"
-            )
+            return _no_price(purse, model)
         if usd is not None and price is not None:
             left = usd - asked * dear / 1_000_000
             if price.output > 0:
@@ -145,10 +153,36 @@ def allowance(
         if tokens is not None:
             answer = min(answer, tokens - asked)
         if answer < least:
-            return Refused(_used_up(purse), purse)
+            return Refused(_used_up(purse), more(purse), purse.budget, purse.node)
     out = price.output if price else 0.0
     most = (asked * dear + answer * out) / 1_000_000
     return Allowed(answer, most, asked + answer)
+
+
+def more(purse: Purse) -> str:
+    """What a person is asked for under a budget that is used up."""
+    return (
+        f"The {purse.name} is used up: raise the number under `budget` in "
+        f"`{purse.where}`{GO_ON}"
+    )
+
+
+def a_price(purse: Purse, model: str) -> str:
+    """What a person is asked for where a model has no price under a cap in money."""
+    return (
+        f"The {purse.name} caps money, and nobody knows the price of {model}: set it "
+        f"under `prices` in `agiraph.yaml`, or cap `tokens` instead of `usd` under "
+        f"`budget` in `{purse.where}`{GO_ON}"
+    )
+
+
+def _no_price(purse: Purse, model: str) -> Refused:
+    where = f" under `budget` in {purse.where}" if purse.where else ""
+    words = (
+        f"the {purse.name} caps money, but the price of {model} is unknown; set "
+        f"prices: in agiraph.yaml, or cap tokens instead of usd{where}"
+    )
+    return Refused(words, a_price(purse, model), purse.budget, purse.node)
 
 
 def _used_up(purse: Purse) -> str:
@@ -191,15 +225,24 @@ def over_limits(
         span = "today" if endless else "in this run"
         return Refused(
             f"{calls:,} model calls were made {span}, all that run_turns allows; "
-            f"{go_on}"
+            f"{go_on}",
+            longer("run_turns", where),
+            limits,
         )
     if not endless and seconds >= limits.run_time:
         days = seconds / 86_400
         return Refused(
             f"this run has been open for {days:.1f} days, all that run_time allows; "
-            f"{go_on}"
+            f"{go_on}",
+            longer("run_time", where),
+            limits,
         )
     return None
+
+
+def longer(limit: str, where: str) -> str:
+    """What a person is asked for when a run has reached one of its own limits."""
+    return f"The run has reached `{limit}`: raise it under `limits` in `{where}`{GO_ON}"
 
 
 def dollars(usd: float) -> str:

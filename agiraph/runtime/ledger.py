@@ -109,11 +109,16 @@ class Ledger:
         *,
         request_bytes: int,
         answer: int,
+        model: str,
         price: Price | None,
     ) -> Allowed | Refused:
         """Ask for a call's allowance and, when given, hold it back in all accounts."""
         allowed = allowance(
-            purses, request_bytes=request_bytes, answer=answer, price=price
+            purses,
+            request_bytes=request_bytes,
+            answer=answer,
+            model=model,
+            price=price,
         )
         if isinstance(allowed, Allowed):
             for key in keys:

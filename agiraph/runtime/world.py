@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
     from pathlib import PurePosixPath
 
-    from agiraph.model.agent import AgentState, Budget
+    from agiraph.model.agent import AgentState, Budget, Limits
     from agiraph.model.event import Event
     from agiraph.model.notice import Notice
     from agiraph.model.owner import Owner
@@ -96,7 +96,7 @@ class World:
         away: the words of the file AWAY while the person is away; else empty.
         heirs: which agent has taken over a record whose home is gone.
         setbacks: models that are put off for now.
-        told_over: budgets that people were asked to raise.
+        told_over: caps that people were asked to raise, by what they were asked.
         root: the tree's folder as an absolute path, for child processes only.
     """
 
@@ -125,7 +125,7 @@ class World:
     tool_servers: Host | None = None
     attic: Attic | None = None
     released: Callable[[str], None] = _nothing
-    told_over: dict[str, Budget] = field(default_factory=dict)
+    told_over: dict[str, Budget | Limits] = field(default_factory=dict)
     setbacks: Setbacks = field(default_factory=Setbacks)
     look: Callable[[str], None] = _nothing
     catching_up: Turns = field(default_factory=Turns)

@@ -25,7 +25,9 @@ PRICE = Price(input=3.0, output=15.0, cache_read=0.3, cache_write=3.75)
 def ask(
     *purses: Purse, size: int = 3000, answer: int = 8192, price: Price | None = PRICE
 ) -> Allowed | Refused:
-    return allowance(purses, request_bytes=size, answer=answer, price=price)
+    return allowance(
+        purses, request_bytes=size, answer=answer, model="lab/big", price=price
+    )
 
 
 def allowed(
@@ -136,7 +138,7 @@ def test_a_small_amount_is_not_shown_as_nothing(usd: float, shown: str) -> None:
 def test_an_unknown_price_under_a_money_cap_makes_no_call() -> None:
     words = refused(purse(Budget(usd=5)), price=None)
 
-    assert "price is unknown" in words
+    assert "the price of lab/big is unknown" in words
     assert "prices:" in words
     assert "tokens" in words
 

@@ -154,11 +154,50 @@ async def test_a_run_out_of_calls_is_held_and_goes_on_when_the_number_is_raised(
         await a.until(lambda: "run_turns" in (a.home / "_status.md").read_text("utf-8"))
         words = "raise it under `limits` in a/GOAL.md to go on"
         assert words in (a.home / "_status.md").read_text("utf-8")
-        assert not questions(a)  # one line of one file: there is nothing to weigh
+        await a.until(lambda: questions(a))
+        text = (a.home / "_questions/q-001.md").read_text("utf-8")
+        assert "raise it under `limits` in `a/GOAL.md`" in text
+        assert "| coordinator | led/model | 2 |" in text  # what it went on
 
         a.goal("The goal.", limits={"run_turns": 3})
         await a.look()
         await a.until(lambda: "agent.completed" in a.events("agent."))
+        assert not questions(a)
+
+
+async def test_a_run_out_of_time_asks_for_more_of_it(tmp_path: Path) -> None:
+    async with inside(tmp_path) as a:
+        a.model.says(COORDINATOR, WORK[0])
+        await a.begin(limits={"run_time": "1h"})
+        await a.asked(COORDINATOR, 2)
+        await a.leap(3700.0)
+        a.model.says(COORDINATOR, WORK[1])
+        await a.until(lambda: questions(a))
+
+        text = (a.home / "_questions/q-001.md").read_text("utf-8")
+        assert "reached `run_time`: raise it under `limits` in `a/GOAL.md`" in text
+        a.goal("The goal.", limits={"run_time": "2d"})
+        await a.look()
+        await a.asked(COORDINATOR, 3)
+        await a.until(lambda: not questions(a))
+
+
+async def test_a_price_that_nobody_knows_is_asked_for(tmp_path: Path) -> None:
+    async with inside(tmp_path) as a:
+        a.model.price = None
+        a.model.says(COORDINATOR, *WORK)
+        await a.begin(budget={"usd": 1.0})
+        await a.until(lambda: a.desk.held)
+
+        assert "the price of led/model is unknown" in a.desk.held[COORDINATOR]
+        text = (a.home / "_questions/q-001.md").read_text("utf-8")
+        assert "nobody knows the price of led/model" in text
+        assert "`prices` in `agiraph.yaml`" in text
+        assert "`tokens` instead of `usd` under `budget` in `a/GOAL.md`" in text
+        a.goal("The goal.", budget={"tokens": 100_000})
+        await a.look()
+        await a.asked(COORDINATOR, 1)
+        await a.until(lambda: not questions(a))
 
 
 async def test_an_answer_instead_of_a_larger_number_brings_no_second_question(

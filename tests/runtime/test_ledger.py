@@ -19,6 +19,7 @@ def reserve(ledger: Ledger, budget: Budget) -> Allowed | Refused:
         [RUN, DAY],
         request_bytes=SIZE,
         answer=ANSWER,
+        model="lab/big",
         price=PRICE,
     )
 

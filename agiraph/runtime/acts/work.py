@@ -79,12 +79,13 @@ class CreateWorkNode(Act):
         if len(desk.nodes) >= limits.nodes:
             raise ToolRefused(
                 f"the run has {len(desk.nodes)} nodes, the most that limits.nodes "
-                "allows; use those that are there"
+                "allows; use those that are there, or ask the person to raise it in "
+                "GOAL.md"
             )
         if board.depth(seat.node, desk.nodes) + 1 > limits.depth:
             raise ToolRefused(
-                f"this node lies {limits.depth} deep, the most that limits.depth "
-                "allows; do the work here instead of making a child"
+                f"this node lies {limits.depth} deep, the most that limits.depth in "
+                "GOAL.md allows; do the work here instead of making a child"
             )
 
     def _check_worker(self, spec: NodeSpec, seat: Seat) -> JsonObject:

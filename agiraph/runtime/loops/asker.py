@@ -91,7 +91,7 @@ class Asker:
         if isinstance(allowed, Refused):
             await self._over_budget(spender, allowed)
             return None
-        await overspent.withdraw(self._desk, spender.node)
+        await overspent.withdraw(self._desk, spender.node, prefix.model)
         answered = await self._settled(allowed, keys, facts, lines)
         if isinstance(answered, ProviderFault):
             if not self._moves_on(spender, prefix.model, answered):
@@ -163,6 +163,7 @@ class Asker:
             keys,
             request_bytes=sent,
             answer=window_of(self._desk, talk).room(size),
+            model=talk.prefix.model if talk.prefix else "",
             price=facts.price,
         )
 

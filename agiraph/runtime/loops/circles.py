@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from agiraph.runtime.conversation import Conversation
     from agiraph.runtime.desk import Desk
     from agiraph.runtime.loops.loop import Loop
-    from agiraph.runtime.loops.worker import Worker
+    from agiraph.runtime.loops.role import Role
 
 _HOW: Final = (
     "The person was asked the same ({question}). I wait: a message to me that says "
@@ -31,14 +31,14 @@ _HOW: Final = (
 
 
 async def work(
-    desk: Desk, talk: Conversation, worker: Worker, loop: Loop, *, most: int
+    desk: Desk, talk: Conversation, worker: Role, loop: Loop, *, node: str, most: int
 ) -> rules.End:
     """One assignment to its end, with a rest wherever it goes in circles.
 
     Args:
         most: the turns that it may take; without one left it ends as stuck.
     """
-    asked = questions.about_circles(desk, worker.node.id)
+    asked = questions.about_circles(desk, node)
     while True:
         if asked is not None:
             await _wait(desk, talk, worker, asked)
@@ -46,12 +46,12 @@ async def work(
         end = await loop.run(turns=turns, max_turns=most)
         if end.why is not rules.Why.STUCK or worker.turns_so_far() >= most:
             return end
-        asked = await _ask(desk, worker, end.note)
+        asked = await _ask(desk, worker, node, end.note)
 
 
-async def _ask(desk: Desk, worker: Worker, why: str) -> int:
+async def _ask(desk: Desk, worker: Role, node: str, why: str) -> int:
     """Ask the person; the question's number."""
-    node, number = worker.node.id, questions.next_number(desk)
+    number = questions.next_number(desk)
     words = f"{IN_CIRCLES} in node {node}: {why}"
     question = Question(
         number=number,
@@ -65,7 +65,7 @@ async def _ask(desk: Desk, worker: Worker, why: str) -> int:
     return number
 
 
-async def _wait(desk: Desk, talk: Conversation, worker: Worker, asked: int) -> None:
+async def _wait(desk: Desk, talk: Conversation, worker: Role, asked: int) -> None:
     """Parked until it hears something; then it is told to try another way."""
     ident = questions.name_of(asked)
     await _tell_coordinator(desk, worker, asked)
@@ -82,7 +82,7 @@ async def _wait(desk: Desk, talk: Conversation, worker: Worker, asked: int) -> N
         await questions.withdraw(desk, asked, why)
 
 
-async def _tell_coordinator(desk: Desk, worker: Worker, asked: int) -> None:
+async def _tell_coordinator(desk: Desk, worker: Role, asked: int) -> None:
     """Once for each question: by a message, which wakes it where it waits."""
     question = desk.questions.get(asked)
     if question is None or not desk.settings.coordinator:

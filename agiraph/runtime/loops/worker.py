@@ -90,7 +90,9 @@ class Worker:
             async with self.shift.limited():
                 await self._open()
                 loop = Loop(self._desk, self._talk, self)
-                return await circles.work(self._desk, self._talk, self, loop, most=most)
+                return await circles.work(
+                    self._desk, self._talk, self, loop, node=self._node, most=most
+                )
         finally:
             self.shift.leave()
 
