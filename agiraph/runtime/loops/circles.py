@@ -13,7 +13,7 @@ from agiraph.core import turn as rules
 from agiraph.core.brief import notice
 from agiraph.model.conversation import Kind, UserLine
 from agiraph.model.message import Message, Question, QuestionKind
-from agiraph.model.names import COORDINATOR
+from agiraph.model.names import COORDINATOR, question_id
 from agiraph.model.node import NodeState
 from agiraph.runtime.people import questions
 from agiraph.runtime.people.questions import IN_CIRCLES
@@ -67,7 +67,7 @@ async def _ask(desk: Desk, worker: Role, node: str, why: str) -> int:
 
 async def _wait(desk: Desk, talk: Conversation, worker: Role, asked: int) -> None:
     """Parked until it hears something; then it is told to try another way."""
-    ident = questions.name_of(asked)
+    ident = question_id(asked)
     await _tell_coordinator(desk, worker, asked)
     if not worker.called():
         words = f"an answer to {ident}"
