@@ -83,10 +83,11 @@ def _list(files: Files, agents: list[str], *, json_: bool) -> None:
 def _shown(asked: QuestionView) -> Iterator[str]:
     who = asked.sender + (f" at {asked.node}" if asked.node else "")
     head = f"{asked.agent} {asked.id}, {asked.kind} of {who or 'the coordinator'}"
-    yield render.clean(f"{head}, {asked.asked}" if asked.asked else head)
+    when = render.moment(asked.asked)
+    yield render.clean(f"{head}, {when}" if when else head)
     for line in asked.text.splitlines():
         yield f"    {render.clean(line)}".rstrip()
-    yield from (f"    - {render.clean(each)}" for each in asked.options)
+    yield from (f"    - {render.clean(each)}" for each in asked.choices)
     yield f"    Answer: {asked.command}"
 
 

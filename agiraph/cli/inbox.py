@@ -101,7 +101,7 @@ def _items(files: Files, name: str, everything: bool) -> Iterator[Item]:
             id=asked.id,
             sender=asked.sender or "coordinator",
             when=asked.asked,
-            text="\n".join([asked.text, *(f"- {each}" for each in asked.options)]),
+            text="\n".join([asked.text, *(f"- {each}" for each in asked.choices)]),
             file=asked.path,
             command=asked.command,
         )
@@ -134,7 +134,9 @@ def _page(found: list[Item]) -> Iterator[str]:
         if some:
             yield f"{_HEADS[kind]}:"
         for each in some:
-            parts = (each.agent, each.id, each.when, each.sender)
+            # A message's time stands in `_outbox.md` as people read it.
+            when = render.moment(each.when) if "T" in each.when else each.when
+            parts = (each.agent, each.id, when, each.sender)
             head = "  ".join(dict.fromkeys(part for part in parts if part))
             yield f"  {render.clean(head)}{'  (read)' if each.read else ''}"
             text = each.text if len(each.text) <= _SHOWN else each.text[:_SHOWN] + "…"

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from agiraph.cli.call import Call
     from agiraph.cli.daemons import DaemonView
-    from agiraph.cli.view import AgentView, TreeView
+    from agiraph.cli.view import AgentView, QuestionView, TreeView
 
 _MOST_AT_REST = 20
 _MOST_LINES = 20
@@ -132,11 +132,11 @@ def _waiting(view: TreeView) -> Iterator[str]:
         who = each.sender + (f" at {each.node}" if each.node else "")
         yield (
             f"{each.agent}: {who or 'the coordinator'} asks ({each.id}): "
-            f"{render.short(each.text, 120)}"
+            f"{render.short(_asked(each), 120)}"
         )
         yield f"    answer in {each.path}, or: {each.command}"
     for agent in view.agents:
-        if agent.waiting_for and agent.status not in ("working", "idle"):
+        if _waits_for_more(agent):
             yield f"{agent.name}: {agent.status}, {_whole(agent.waiting_for)}"
         for node in agent.nodes:
             if node.status == "held" and node.waiting_for not in agent.waiting_for:
@@ -145,6 +145,19 @@ def _waiting(view: TreeView) -> Iterator[str]:
         if agent.paused:
             name = quoted(agent.name)
             yield f"{agent.name}: paused by a file PAUSE; `agiraph resume {name}`"
+
+
+def _asked(question: QuestionView) -> str:
+    """What is asked; of an approval its first line, which names the call."""
+    text = question.text.strip()
+    return text.partition("\n")[0] if question.kind == "approval" else text
+
+
+def _waits_for_more(agent: AgentView) -> bool:
+    """Whether it waits for something that its questions do not say already."""
+    if agent.status == "waiting_for_human" and agent.questions:
+        return False
+    return bool(agent.waiting_for) and agent.status not in ("working", "idle")
 
 
 def _wrong(view: TreeView) -> Iterator[str]:
@@ -206,4 +219,4 @@ def _cost_line(view: TreeView, cost: tuple[float, int]) -> str:
         known_part = f"{render.money(known, spent=True)} known; " if known else ""
         who = "one agent" if unknown == 1 else f"{unknown} agents"
         line = f"Cost: {known_part}unknown for {who} (no price for the model)"
-    return f"{line}, {render.tokens(used)} tokens"
+    return f"{line}, {render.tokens(used)} tokens in these runs (`agiraph cost`: all)"

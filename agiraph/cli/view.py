@@ -67,6 +67,11 @@ class QuestionView:
     options: tuple[str, ...] = ()
 
     @property
+    def choices(self) -> tuple[str, ...]:
+        """The options to show; the command that answers an approval names its own."""
+        return () if self.kind == "approval" else self.options
+
+    @property
     def command(self) -> str:
         """The command that answers it."""
         told = "--yes, --no or --always" if self.kind == "approval" else '"..."'

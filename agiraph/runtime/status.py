@@ -15,17 +15,22 @@ from agiraph.core.standing import Facts, standing
 from agiraph.errors import AgiraphError, NotThere
 from agiraph.model.agent import AgentState, AgentStatus, Permission
 from agiraph.model.event import EventType
+from agiraph.model.message import QuestionKind
 from agiraph.model.names import COORDINATOR
 from agiraph.runtime.loops import chains
 
 if TYPE_CHECKING:
     from agiraph.model.json import JsonObject
+    from agiraph.model.message import Question
     from agiraph.runtime.desk import Desk
 
 _EVENTS = {
     AgentState.PAUSED: EventType.AGENT_PAUSED,
     AgentState.WAITING_FOR_HUMAN: EventType.AGENT_WAITING,
 }
+
+# From a question to one of these is going on; to an end, it is not.
+_AT_WORK = frozenset({AgentState.WORKING, AgentState.IDLE, AgentState.HELD})
 
 SOON = 0.25  # seconds until a page that could not be written is tried again
 
@@ -116,7 +121,9 @@ class StatusPage:
         """Note the new state; the event that goes with it, if there is one."""
         before, self._state = self._state, state
         self._since = self._desk.world.stamp()
-        resumed = EventType.AGENT_RESUMED if before in _EVENTS else None
+        waited = before is AgentState.WAITING_FOR_HUMAN and state in _AT_WORK
+        goes_on = waited or before is AgentState.PAUSED
+        resumed = EventType.AGENT_RESUMED if goes_on else None
         return _EVENTS.get(state, resumed)
 
     def _facts(self, state: AgentState, waiting_for: str) -> tuple[object, ...]:
@@ -168,9 +175,7 @@ class StatusPage:
             error=error,
             model=", ".join(desk.settings.model) or desk.world.models.default(),
             last_message=last,
-            questions=tuple(
-                f"{q.id}: {shortened(q.text, 120)}" for q in desk.questions.values()
-            ),
+            questions=tuple(map(_in_short, desk.questions.values())),
             nodes=self._nodes(),
             workers=self._workers(),
             permissions=permissions_note(desk),
@@ -178,6 +183,14 @@ class StatusPage:
             due=desk.planned,
             fallback=chains.in_force(desk),
         )
+
+
+def _in_short(question: Question) -> str:
+    """A question on one line; an approval's first line names the call."""
+    text = question.text.strip()
+    if question.kind is QuestionKind.APPROVAL:
+        text = text.partition("\n")[0]
+    return f"{question.id}: {shortened(' '.join(text.split()), 120)}"
 
 
 _COUNTERS = frozenset({"turns", "tokens", "cost_usd", "spent"})

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import TYPE_CHECKING
 
 import pytest
@@ -106,3 +107,27 @@ def test_a_file_with_another_answer_is_left_alone(run: Run, page: Path) -> None:
     result = run("answer", "news", "1", "d")
     assert result.exit_code == 1
     assert "holds another answer already" in result.stderr
+
+
+def test_an_approval_is_listed_by_its_call_and_with_one_line_on_how_to_answer(
+    run: Run, approval: Path
+) -> None:
+    asked = "asked: 2026-11-22T05:13:44.220+00:00\nkind: approval"
+    call = "May this be done? bash: `ls`\n\nTool: `bash`\n\n- [ ] yes\n- [ ] no\n"
+    text = approval.read_text().replace("kind: approval", asked)
+    approval.write_text(text.replace("May I?", call))
+
+    shown = run("answer").stdout
+    assert "T05:13" not in shown
+    assert re.search(r", 2026-11-2\d \d\d:\d\d:44\n", shown)
+    assert "    - yes" not in shown
+    assert "    - yes" not in run("inbox").stdout
+    assert "T05:13" not in run("inbox").stdout
+    assert "(q-001): May this be done? bash: `ls`\n" in run("status").stdout
+
+
+def test_what_the_questions_say_is_not_said_again(run: Run, root: Path) -> None:
+    waits = "---\nstatus: waiting_for_human\nwaiting_for: an answer to q-001\n---\n"
+    (root / "news" / "_status.md").write_text(waits)
+    assert "asks (q-001)" in (page := run("status").stdout)
+    assert "an answer to q-001" not in page

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -52,6 +54,20 @@ def test_each_of_the_three_places_takes_the_answer() -> None:
     assert answer(WRITTEN.replace("answer:", "answer: yes")) == "yes"
     assert answer(WRITTEN.replace("[ ] SQLite", "[x] SQLite")) == "SQLite"
     assert answer(WRITTEN + "SQLite, it is\nsmall.\n") == "SQLite, it is\nsmall."
+
+
+@pytest.mark.parametrize("typed", [" yes", "yes", "  yes  "])
+def test_an_answer_typed_at_the_end_of_its_line_counts(typed: str) -> None:
+    hint = "# one line here is enough"
+    assert answer(WRITTEN.replace(hint, hint + typed)) == "yes"
+    assert answer(WRITTEN.replace(f"           {hint}", typed)) == "yes"
+
+
+def test_words_that_look_like_an_answer_further_down_are_none() -> None:
+    hint = "answer:           # one line here is enough yes"
+    asked = replace(ASKED, text=f"Is this so?\n\n{hint}\nanswer:yes")
+    read = codec.read_question(codec.write_question(asked), "q-001.md")
+    assert read == Good(asked)
 
 
 def test_several_ticked_boxes_are_one_answer_but_not_for_an_approval() -> None:

@@ -365,3 +365,23 @@ async def test_reminders_slow_down_and_fill_no_outbox(tmp_path: Path) -> None:
         await a.look()
         assert reminded() == [None, 1, 2, 3, 7]
         assert outbox(a).count("q-001: …") == 1
+
+
+async def test_a_run_that_ends_while_a_question_waits_does_not_go_on(
+    tmp_path: Path,
+) -> None:
+    async with inside(tmp_path) as a:
+        long = call("ask_human", question="Which one?\n\n- this\n- or that\n")
+        a.model.says(COORDINATOR, node("n"), long, call("wait"))
+        await a.begin()
+        await a.asked("n")
+        a.model.says("n", publish())
+        await a.asked(COORDINATOR, 4)
+        await a.until(lambda: "agent.waiting" in a.events("agent."))
+        listed = "- q-001: Which one? - this - or that\n"
+        await a.until(lambda: listed in (a.home / "_status.md").read_text())
+
+        a.model.says(COORDINATOR, call("finish", summary="Done."))
+        await a.until(lambda: a.states and a.states[-1].value == "completed")
+        events = a.events("agent.")
+        assert "agent.resumed" not in events[events.index("agent.completed") :]

@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 _NAME = re.compile(r"q-([0-9]{1,9})\.md")
 _HEADING = re.compile(r" {0,3}##\s+Answer\s*", re.IGNORECASE)
 _BOX = re.compile(r"\s*[-*+] \[([ xX])\] ?(.*)")
+_HINT = "# one line here is enough"
+_BEHIND_HINT = re.compile(rf"^answer:[ \t]*{_HINT}[ \t]*(\S.*)$", re.M)
+_CLOSE = re.compile(r"^answer:(?=[^\s:])", re.M)
 _ALIKE = re.compile(r"^(\s*)(\\*)(##\s+Answer\s*$|[-*+] \[[ xX]\])", re.I | re.M)
 _ESCAPED = re.compile(r"^(\s*)\\(\\*)(##\s+Answer\s*$|[-*+] \[[ xX]\])", re.I | re.M)
 
@@ -36,7 +39,7 @@ def write_question(question: Question) -> str:
     if question.channel:
         keys["channel"] = question.channel
     short = question.answer if "\n" not in question.answer else ""
-    answer = emit.scalar(short) if short else "          # one line here is enough"
+    answer = emit.scalar(short) if short else f"          {_HINT}"
     boxes = "\n".join(f"- [ ] {' '.join(each.split())}" for each in question.options)
     parts = [_ALIKE.sub(r"\1\\\2\3", question.text.strip()), boxes, "## Answer"]
     below = "" if short else question.answer.strip()
@@ -56,7 +59,7 @@ def read_question(text: str, name: str) -> Good[Question] | Rejected:
         name: of the file, e.g. `q-001.md`.
     """
     findings = Findings.none_yet()
-    page = read_page(text, findings)
+    page = read_page(_typed(text), findings)
     asked, options, ticked, below = _parts(page.body)
     number = _NAME.fullmatch(name)
     if number is None:
@@ -78,6 +81,18 @@ def read_question(text: str, name: str) -> Good[Question] | Rejected:
     if findings.problems:
         return findings.rejected()
     return Good(question, tuple(findings.remarks))
+
+
+def _typed(text: str) -> str:
+    """The text with an answer where a cursor at the end of its line leaves it.
+
+    Behind the hint it would be a part of a remark, and right behind the colon no YAML.
+    """
+    front = text.find("\n---", 3)
+    if front < 0:
+        return text
+    head = _BEHIND_HINT.sub(r"answer: \1", text[:front])
+    return _CLOSE.sub("answer: ", head) + text[front:]
 
 
 def _parts(body: str) -> tuple[str, tuple[str, ...], list[str], str]:

@@ -247,7 +247,7 @@ class Coordinator:
     async def _brief(self) -> None:
         desk = self._desk
         run = desk.run
-        if run is None or f"brief:{run.name}" in self._talk.delivered:
+        if run is None or not self._unbriefed:
             return
         if desk.settings.mode is Mode.INFINITE:
             await runs.carry_over(desk)  # a crash may have come before it
@@ -288,7 +288,7 @@ class Coordinator:
         """Answer the person, then wait for something to happen."""
         _ = text
         await self._reply()
-        if self.called():
+        if self.called() or self._unbriefed:
             return rules.Woken()
         if self._over:
             return None
@@ -305,6 +305,12 @@ class Coordinator:
             return True
         reopened = desk.run.state is RunState.REOPENED
         return reopened and not board.open_nodes(desk.nodes)
+
+    @property
+    def _unbriefed(self) -> bool:
+        """Whether a run was opened that it has not been told of."""
+        run = self._desk.run if self._desk.run_open else None
+        return run is not None and f"brief:{run.name}" not in self._talk.delivered
 
     def called(self) -> bool:
         """Mail and news wake it at rest, and from a call that waits."""

@@ -11,6 +11,7 @@ from agiraph.core.board import open_nodes, state
 from agiraph.errors import AgiraphError, NotThere
 from agiraph.model.event import EventType
 from agiraph.model.run import Contract, Run, RunState, Stage
+from agiraph.model.usage import Spend
 from agiraph.runtime.people import approvals
 from agiraph.runtime.together import together
 from agiraph.runtime.work import publishing
@@ -39,6 +40,7 @@ async def open_run(desk: Desk) -> None:
         key=goal.settings.run,
     )
     before = desk.run
+    desk.spend = Spend()  # what pages and the result say is what this run spent
     await desk.set_run(run)
     if before is not None and before.reason == CONTINUED:
         await carry_over(desk)
@@ -220,7 +222,8 @@ def _facts(desk: Desk) -> list[str]:
         lines.append(f"Nodes: {len(done)}; see [_board.md](_board.md)")
     spend = desk.spend
     cost = "cost unknown" if spend.cost_usd is None else f"${spend.cost_usd:.4f}"
-    lines.append(f"Spent: {spend.turns} turns, {spend.usage.total:,} tokens, {cost}")
+    turns = f"{spend.turns} {'turn' if spend.turns == 1 else 'turns'}"
+    lines.append(f"Spent: {turns}, {spend.usage.total:,} tokens, {cost}")
     return [f"- {line}" for line in lines]
 
 
