@@ -124,7 +124,7 @@ def _nodes_in_short(agent: AgentView) -> str:
 
 
 def _trouble(agent: AgentView) -> bool:
-    return bool(agent.questions or agent.errors or agent.error)
+    return bool(agent.questions or agent.errors or agent.error or agent.remarks)
 
 
 def _waiting(view: TreeView) -> Iterator[str]:
@@ -166,6 +166,8 @@ def _wrong(view: TreeView) -> Iterator[str]:
     for agent in view.agents:
         for each in agent.errors:
             yield f"{each.path}: {_whole(each.words)}"
+        for remark in agent.remarks:
+            yield f"{agent.name}/{_whole(remark)}"
         if agent.fallback and agent.status not in AT_REST:
             yield f"{agent.name}: {_whole(agent.fallback)}"
         if agent.error and not _told_before(agent):

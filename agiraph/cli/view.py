@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeGuard
 
 from agiraph.cli.absence import away_words
+from agiraph.cli.badfiles import BadFile, of_agent, of_tree
 from agiraph.cli.names import found
 from agiraph.cli.owner import elsewhere
 from agiraph.cli.read import Files, number, whole, words
@@ -79,14 +80,6 @@ class QuestionView:
 
 
 @dataclass(frozen=True, slots=True)
-class BadFile:
-    """A file with an error page beside it; path of the file itself."""
-
-    path: str
-    words: str
-
-
-@dataclass(frozen=True, slots=True)
 class AgentView:
     """One agent at a glance; unknown cost is None.
 
@@ -95,6 +88,7 @@ class AgentView:
         nodes, workers: of its newest run; empty where it was not looked at in depth.
         told_run: the run that its status page is about.
         fallback: which model is asked instead of which, and why.
+        remarks: what is odd in its files, such as a key that nobody knows.
     """
 
     name: str
@@ -117,6 +111,7 @@ class AgentView:
     errors: tuple[BadFile, ...]
     told_run: str = ""
     fallback: str = ""
+    remarks: tuple[str, ...] = ()
 
     @property
     def counts(self) -> dict[str, int]:
@@ -187,7 +182,7 @@ def tree(files: Files, *, deep: bool) -> TreeView:
     return TreeView(
         paused=files.there(layout.PAUSE),
         agents=tuple(agent(files, name, deep=deep) for name in names),
-        errors=(*_bad_files(files, layout.ROOT), *_failing_channels(files)),
+        errors=tuple(of_tree(files)),
         away=away_words(files),
     )
 
@@ -217,9 +212,10 @@ def agent(files: Files, name: str, *, deep: bool = True) -> AgentView:
         nodes=tuple(nodes(files, run)) if run else (),
         workers=tuple(workers(files, run)) if run else (),
         questions=tuple(open_questions(files, home)),
-        errors=tuple(_errors(files, home, run)),
+        errors=tuple(of_agent(files, home, run)),
         told_run=words(facts, "run"),
         fallback=words(facts, "fallback"),
+        remarks=_texts(facts.get("remarks")),
     )
 
 
@@ -298,11 +294,14 @@ def open_questions(files: Files, home: Home) -> Iterator[QuestionView]:
 def _told_open(files: Files, home: Home) -> tuple[frozenset[str], float]:
     """The questions that an agent's page lists as open, and when it was written."""
     facts = files.facts(home.status)
-    told = facts.get("questions")
-    names = [str(each).partition(":")[0] for each in told] if _is_list(told) else []
+    names = [each.partition(":")[0] for each in _texts(facts.get("questions"))]
     waits = words(facts, "status") == "waiting_for_human"
     knows = bool(names) or not waits  # who waits for a person has asked something
     return frozenset(names), _changed(files, home.status) if knows else 0.0
+
+
+def _texts(value: object) -> tuple[str, ...]:
+    return tuple(str(each) for each in value) if _is_list(value) else ()
 
 
 def _is_list(value: object) -> TypeGuard[Sequence[object]]:
@@ -331,58 +330,3 @@ def _counts(value: object) -> dict[str, int]:
 
 def _run_status(files: Files, run: RunFolder | None) -> str:
     return words(files.settings(run.record), "status") if run else ""
-
-
-def _errors(files: Files, home: Home, run: RunFolder | None) -> Iterator[BadFile]:
-    folders = [home.path, home.questions, home.dropbox]
-    if run is not None:
-        folders += [run.node(name).path for name in files.folders(run.nodes)]
-        folders += [run.worker(name).path for name in files.folders(run.workers)]
-    for folder in folders:
-        yield from _bad_files(files, folder)
-
-
-def _bad_files(files: Files, folder: PurePosixPath) -> tuple[BadFile, ...]:
-    return tuple(
-        BadFile(
-            path=str(folder / name.removesuffix(layout.ERROR_SUFFIX)),
-            words=_first_words(files, folder / name),
-        )
-        for name in files.files(folder)
-        if _beside(name)
-    )
-
-
-def _failing_channels(files: Files) -> Iterator[BadFile]:
-    """The channels of `notify:` that take nothing now; the daemon keeps the list."""
-    import json
-
-    try:
-        found = json.loads(files.text(layout.MACHINE / "notify.json") or "[]")
-        for each in found:
-            words = (
-                f"{each['error']}; since {each['since']}, {each['waiting']} waiting, "
-                "tried again by itself"
-            )
-            yield BadFile(f"notify: {each['channel']}", words)
-    except (ValueError, TypeError, KeyError):
-        return
-
-
-def _beside(name: str) -> bool:
-    return name.endswith(layout.ERROR_SUFFIX)
-
-
-def _first_words(files: Files, path: PurePosixPath) -> str:
-    """The first thing that an error page lists, on one line."""
-    told: list[str] = []
-    more = 0
-    for line in files.page(path)[1].splitlines():
-        if told and line.startswith("- "):
-            more += 1
-        elif not more and line.strip() and not line.startswith("#"):
-            told.append(line.strip().removeprefix("- "))
-        elif told and not line.strip():
-            break
-    words = "; ".join(told) or "see its error page"
-    return f"{words} (and {more} more)" if more else words

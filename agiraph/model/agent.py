@@ -228,6 +228,7 @@ class AgentStatus:
         fallback: which model is asked instead of which, and why.
         spent: a table of what the run spent on what.
         due: each trigger's next due times, or why it has none.
+        remarks: what is odd in good files, such as a key that nobody knows.
     """
 
     state: AgentState
@@ -246,3 +247,4 @@ class AgentStatus:
     fallback: str = ""
     spent: str = ""
     due: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    remarks: tuple[str, ...] = ()

@@ -276,7 +276,10 @@ def _what(service: Service, kind: Fault) -> str:
 
 
 def _remedy(service: Service, kind: Fault) -> str:
-    set_key = f"Set {service.key_env} to a valid key in the daemon's environment."
+    set_key = (
+        f"Set {service.key_env} to a valid key in the daemon's environment "
+        "and start it again."
+    )
     name_key = "Name the variable that holds its key as `api_key_env` in agiraph.yaml."
     return {
         Fault.KEY: set_key if service.key_env else name_key,

@@ -163,6 +163,11 @@ def _parts(file: str) -> dict[str, tuple[Scripted, ...]]:
 
     try:
         text = Path(file).read_text("utf-8")
+    except FileNotFoundError as error:
+        where = (
+            "" if Path(file).is_absolute() else f"; it is looked for in {Path.cwd()}"
+        )
+        raise _bad(file, None, f"there is no such file{where}") from error
     except (OSError, UnicodeDecodeError) as error:
         raise _bad(file, None, f"cannot be read: {error}") from error
     try:

@@ -94,6 +94,7 @@ class Desk:
         self.stopping = False
         self.reading = asyncio.Lock()  # held while what people wrote is taken in
         self.odd: set[PurePosixPath] = set()  # names that cannot be; each told once
+        self.remarks: dict[PurePosixPath, tuple[str, ...]] = {}  # odd in good files
         self.revision = 0  # counts what changes in force: who failed may try again then
         # The newest run.
         self.run: Run | None = None

@@ -29,9 +29,6 @@ _EVENTS = {
     AgentState.WAITING_FOR_HUMAN: EventType.AGENT_WAITING,
 }
 
-# From a question to one of these is going on; to an end, it is not.
-_AT_WORK = frozenset({AgentState.WORKING, AgentState.IDLE, AgentState.HELD})
-
 SOON = 0.25  # seconds until a page that could not be written is tried again
 
 
@@ -121,7 +118,8 @@ class StatusPage:
         """Note the new state; the event that goes with it, if there is one."""
         before, self._state = self._state, state
         self._since = self._desk.world.stamp()
-        waited = before is AgentState.WAITING_FOR_HUMAN and state in _AT_WORK
+        # From a question to work is going on; to the end of the run, it is not.
+        waited = before is AgentState.WAITING_FOR_HUMAN and self._desk.run_open
         goes_on = waited or before is AgentState.PAUSED
         resumed = EventType.AGENT_RESUMED if goes_on else None
         return _EVENTS.get(state, resumed)
@@ -144,7 +142,13 @@ class StatusPage:
             desk.settings,
             desk.planned,
             chains.in_force(desk),
+            self._remarks(),
         )
+
+    def _remarks(self) -> tuple[str, ...]:
+        """What is odd in what people wrote, file by file."""
+        told = self._desk.remarks
+        return tuple(words for path in sorted(told) for words in told[path])
 
     def _nodes(self) -> tuple[tuple[str, int], ...]:
         nodes = self._desk.nodes
@@ -182,6 +186,7 @@ class StatusPage:
             spent=spent_on(desk.tally, lambda spot: spot.run == run),
             due=desk.planned,
             fallback=chains.in_force(desk),
+            remarks=self._remarks(),
         )
 
 

@@ -41,6 +41,18 @@ def test_one_page_tells_what_runs_waits_costs_and_is_wrong(run: Run) -> None:
     assert "`ask`" in out
 
 
+def test_keys_that_nobody_knows_are_told(run: Run, root: Path) -> None:
+    odd = "the key `bugdet` is unknown and ignored; did you mean `budget`?"
+    page = f"---\nstatus: working\nremarks:\n  - 'GOAL.md, line 2: {odd}'\n---\n"
+    (root / "news" / "_status.md").write_text(page)
+    (root / "agiraph.yaml").write_text("# odd: 1\nbugdet: {usd: 3}\n")
+
+    out = run("status").stdout
+
+    assert f"  news/GOAL.md, line 2: {odd}\n" in out
+    assert f"  agiraph.yaml: line 2: {odd}\n" in out
+
+
 def test_what_to_do_is_told_to_its_end(run: Run, root: Path) -> None:
     words = "set this, " * 60 + "and that"
     page = f"---\nstatus: held\nwaiting_for: {words!r}\n---\n"

@@ -119,7 +119,8 @@ def test_a_refused_key_says_which_variable_to_set():
     fault = faults.of_status(SERVICE, 401, '{"error": {"message": "bad"}}', {})
     assert fault.words == (
         "OPENAI_API_KEY was refused by openai at https://api.example/v1 (401: bad). "
-        "Set OPENAI_API_KEY to a valid key in the daemon's environment."
+        "Set OPENAI_API_KEY to a valid key in the daemon's environment "
+        "and start it again."
     )
 
 

@@ -97,5 +97,5 @@ async def test_a_bad_script_is_told_with_path_and_line(tmp_path, text, words):
 
 async def test_a_missing_script_is_told(tmp_path):
     provider = ScriptedProvider(str(tmp_path / "none.yaml"), HandClock())
-    with pytest.raises(ProviderFault, match=r"none\.yaml: cannot be read"):
+    with pytest.raises(ProviderFault, match=r"none\.yaml: there is no such file"):
         await Talk(provider, "scripted/none.yaml").ask("go")

@@ -141,3 +141,18 @@ async def test_who_asks_is_told_that_the_person_is_away(tmp_path: Path) -> None:
         await a.asked(COORDINATOR, 2)
 
         assert "The person is away until Monday." in a.results("ask_human")[0]
+
+
+async def test_a_key_that_nobody_knows_is_told_on_the_agents_page_until_it_is_mended(
+    tmp_path: Path,
+) -> None:
+    async with inside(tmp_path) as a:
+        await a.begin(bugdet={"usd": 5})
+        page = a.home / "_status.md"
+        words = "the key `bugdet` is unknown and ignored; did you mean `budget`?"
+        await a.until(page.is_file)
+        await a.until(lambda: f"GOAL.md, line 2: {words}" in page.read_text())
+
+        a.goal("The goal.", budget={"usd": 5})
+        await a.look()
+        await a.until(lambda: "bugdet" not in page.read_text())

@@ -40,7 +40,7 @@ async def test_a_new_run_is_told_before_anything_is_asked_of_the_coordinator(
         await a.until(lambda: a.desk.run and not a.desk.run.state.open)
         a.write("_inbox.md", "Thank you.\n")
         await a.look()
-        await a.until(lambda: (a.home / "_outbox.md").is_file())
+        await a.until((a.home / "_outbox.md").is_file)
 
         a.goal("The goal.", run=2)
         await a.look()
@@ -62,6 +62,6 @@ async def test_a_result_tells_what_its_own_run_spent(tmp_path: Path) -> None:
         await a.look()
         await a.until(lambda: len(list((a.home / "runs").iterdir())) == 2)
         a.model.says(COORDINATOR, finish)
-        await a.until(lambda: (a.run / "_output.md").is_file())
+        await a.until((a.run / "_output.md").is_file)
 
         assert "Spent: 3 turns, 45 tokens" in a.text("_output.md")

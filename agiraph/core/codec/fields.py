@@ -156,7 +156,7 @@ class Section:
             self.findings.remarks.append(Remark(key.line, text))
 
     def _nearest(self, key: str) -> str:
-        near = difflib.get_close_matches(key[:100], self._known, 1, 0.5)
+        near = difflib.get_close_matches(key[:100], self._known, 1, 0.65)
         return f"; did you mean `{near[0]}`?" if near else ""
 
     def _path(self, key: str) -> str:

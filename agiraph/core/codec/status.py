@@ -102,6 +102,7 @@ def write_agent_status(status: AgentStatus) -> str:
         "nodes": dict(status.nodes),
         "workers": dict(status.workers),
         "due": {name: list(times) for name, times in status.due},
+        "remarks": list(status.remarks),
     }
     return emit.page(_applying(keys, status.spend), _agent_words(status))
 
@@ -179,6 +180,7 @@ def _agent_words(status: AgentStatus) -> str:
     ]
     lines = [f"- {name}: {words}" for name, words in facts if words]
     due = [f"- {name}: {', '.join(times)}" for name, times in status.due]
+    odd = [f"- {remark}" for remark in status.remarks]
     asked = [f"- {question}" for question in status.questions]
     parts = [
         _words("", "", status.waiting_for, status.error),
@@ -186,6 +188,7 @@ def _agent_words(status: AgentStatus) -> str:
         "Open questions, to be answered in `_questions/`:\n\n" + "\n".join(asked)
         if asked
         else "",
+        "Please look at this:\n\n" + "\n".join(odd) if odd else "",
         f"Spent in this run:\n\n{status.spent}" if status.spent else "",
         "Triggers, and when they are due next:\n\n" + "\n".join(due) if due else "",
     ]

@@ -167,7 +167,9 @@ def _moment(place: Place) -> str:
         datetime.fromisoformat(found)
     except ValueError as error:
         allowed = 'a date with its time, such as "2026-11-23T09:00"'
-        raise place.unfit(allowed, f"{place.found}: {error}") from None
+        plain = str(error).startswith("Invalid isoformat")  # else: the day is none
+        why = place.found if plain else f"{place.found}: {error}"
+        raise place.unfit(allowed, why) from None
     return found
 
 

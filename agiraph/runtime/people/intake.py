@@ -82,9 +82,17 @@ class Intake:
             await self.reject(path, sight, found.problems, in_force)
             return None
         await self.mended(path)
-        for remark in found.remarks:
-            self._desk.world.remark(f"{path}, line {remark.line}: {remark.text}")
+        self._remark(path, found)
         return found.value
+
+    def _remark(self, path: PurePosixPath, found: Good[T]) -> None:
+        """Tell what is odd in a good file: in the log; of the home, on the page too."""
+        desk = self._desk
+        said = [f"line {each.line}: {each.text}" for each in found.remarks]
+        for words in said:
+            desk.world.remark(f"{path}, {words}")
+        if said and path.parent == desk.home.path:
+            desk.remarks[path] = tuple(f"{path.name}, {words}" for words in said)
 
     async def clear(self, path: PurePosixPath, sight: Sight) -> None:
         """Nothing is wrong with a file any more: it is gone, or says what is in force.
@@ -137,6 +145,7 @@ class Intake:
         """Take the error page away once the file is good."""
         desk = self._desk
         page = error_file(path)
+        desk.remarks.pop(path, None)
         if path not in self._bad and desk.world.reader.entry(page) is None:
             return
         self._bad.discard(path)
