@@ -24,7 +24,7 @@ def ref_node(path: str) -> str | None:
 
 def found(name: str, nodes: Mapping[str, Node]) -> str:
     """The id that a name means, without regard to case; the name itself for a ghost."""
-    if name in nodes:
+    if not name or name in nodes:
         return name
     wanted = folded(name)
     return next((known for known in nodes if folded(known) == wanted), name)

@@ -169,10 +169,10 @@ class RunFolder:
         return self.path / "workers"
 
     def node(self, node: str) -> NodeFolder:
-        return NodeFolder(self.nodes / node)
+        return NodeFolder(self.path.joinpath("nodes", node))
 
     def worker(self, worker: str) -> WorkerFolder:
-        return WorkerFolder(self.workers / worker)
+        return WorkerFolder(self.path.joinpath("workers", worker))
 
 
 @dataclass(frozen=True, slots=True)
@@ -318,7 +318,7 @@ class Home:
         return WorkerFolder(self.archive / "workers" / worker)
 
     def run(self, run: str) -> RunFolder:
-        return RunFolder(self.runs / run)
+        return RunFolder(self.path.joinpath("runs", run))
 
     def question(self, number: int) -> PurePosixPath:
         return self.questions / f"{question_id(number)}.md"

@@ -30,12 +30,17 @@ _UNITS: Final = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
 
 def headroom(headers: Mapping[str, str], usage: Usage) -> tuple[Headroom, ...]:
     """Each limit that the headers tell of, and what the answered call took of it."""
+    said = {name.lower(): headers[name] for name in headers if _tells(name)}
     found = (
-        _limit(headers, names, what, usage)
+        _limit(said, names, what, usage)
         for names in (_ANTHROPIC, _OPENAI)
         for what in _KINDS
     )
     return tuple(room for room in found if room is not None)
+
+
+def _tells(name: str) -> bool:
+    return "ratelimit" in name.lower() or name.lower() == "date"
 
 
 def _limit(

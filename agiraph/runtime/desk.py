@@ -98,6 +98,7 @@ class Desk:
         self.revision = 0  # counts what changes in force: who failed may try again then
         # The newest run.
         self.run: Run | None = None
+        self._folder: RunFolder | None = None
         self.nodes: dict[str, Node] = {}
         self.version = 0  # counts what changes on the board
         self.faults_of = -1  # the version of it whose faults are on record
@@ -241,7 +242,9 @@ class Desk:
         """The newest run's folder; there must be one."""
         if self.run is None:
             raise LookupError("no run has been opened yet")
-        return self.home.run(self.run.name)
+        if self._folder is None or self._folder.name != self.run.name:
+            self._folder = self.home.run(self.run.name)
+        return self._folder
 
     def node_folder(self, node: str) -> NodeFolder:
         """A node's folder in the newest run."""
