@@ -8,10 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from agiraph.core import board
-from agiraph.core.codec import (
-    read_goal,
-    read_mcp,
-)
+from agiraph.core.codec import read_goal, read_mcp
 from agiraph.core.codec.report import Good, Rejected
 from agiraph.errors import Damaged
 from agiraph.model.agent import Mode
@@ -29,12 +26,7 @@ from agiraph.runtime.people import questions
 from agiraph.runtime.people.intake import Intake
 from agiraph.runtime.people.letters import Letters
 from agiraph.runtime.quarantine import Quarantine
-from agiraph.runtime.recall import (
-    mend_logs,
-    recall_cut_off,
-    recall_run,
-    recall_spend,
-)
+from agiraph.runtime.recall import mend_logs, recall_cut_off, recall_run, recall_spend
 from agiraph.runtime.servers import Servers
 from agiraph.runtime.skills import Skills
 from agiraph.runtime.together import together

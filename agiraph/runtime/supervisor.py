@@ -8,14 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from agiraph.core import board, moves
-from agiraph.core import turn as rules
-from agiraph.errors import (
-    AgiraphError,
-    Damaged,
-    NotThere,
-    ProviderFault,
-    StepCrashed,
-)
+from agiraph.errors import Damaged
 from agiraph.model.agent import Permission
 from agiraph.model.event import EventType
 from agiraph.model.names import COORDINATOR, folded
@@ -24,13 +17,14 @@ from agiraph.model.run import RunState
 from agiraph.model.worker import Identity, WorkerState, WorkerType
 from agiraph.runtime.conversation import Conversation
 from agiraph.runtime.edge import Edge
+from agiraph.runtime.loops.assignment import Assignment
 from agiraph.runtime.loops.coordinator import Coordinator
 from agiraph.runtime.loops.worker import Worker
 from agiraph.runtime.news import News
 from agiraph.runtime.people import questions
 from agiraph.runtime.status import StatusPage
 from agiraph.runtime.toolbox import toolbox
-from agiraph.runtime.work import nodes, publishing, runs, staffing
+from agiraph.runtime.work import nodes, runs, staffing
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -247,17 +241,8 @@ class Supervisor:
                 continue
             worker = self._seated(staff, node.id)
             staff.node = node.id
-            settling = partial(self._settled, worker, staff, node.id)
-            self._start(group, f"node:{node.id}", settling)
-
-    async def _settled(self, worker: Worker, staff: Staff, node: str) -> None:
-        """The end of an assignment that a restart cut off behind its node's end."""
-        try:
-            await worker.settle()
-            if self._desk.nodes[node].status.state is NodeState.COMPLETED:
-                await self._after(worker, staff, node)
-        finally:
-            await self._free(staff)
+            assignment = Assignment(self._agent, worker, staff, node.id)
+            self._start(group, f"node:{node.id}", assignment.settle)
 
     async def _resume(self, group: asyncio.TaskGroup, node: Node) -> None:
         """After a restart: a node that was in hand goes on where it was."""
@@ -284,7 +269,7 @@ class Supervisor:
         desk = self._desk
         if staff.identity.type is WorkerType.AUTONOMOUS:
             desk.places.leave(staff.name)
-            await self._failed(node, NO_COMMAND_LINE_AGENTS)
+            await nodes.fail(desk, node, NO_COMMAND_LINE_AGENTS)
             return
         try:
             worker = self._seated(staff, node)
@@ -294,7 +279,8 @@ class Supervisor:
         worker.shift.placed = placed
         await desk.set_staff(staff, WorkerState.BUSY, node)
         await desk.records.event(EventType.WORKER_BUSY, desk.where(node, staff.name))
-        self._start(group, f"node:{node}", partial(self._work, worker, staff, node))
+        assignment = Assignment(self._agent, worker, staff, node)
+        self._start(group, f"node:{node}", assignment.work)
 
     def _seated(self, staff: Staff, node: str) -> Worker:
         """A worker with its conversation and its tools."""
@@ -305,91 +291,6 @@ class Supervisor:
         worker.tools = toolbox(desk, talk, worker, self._edges)
         self._attempts[f"node:{node}"] = worker.attempt
         return worker
-
-    async def _work(self, worker: Worker, staff: Staff, node: str) -> None:
-        """One assignment from its brief to its end; then the worker is free."""
-        desk = self._desk
-        desk.loops.add(node)
-        try:
-            await self._to_the_end(worker, node)
-            if desk.nodes[node].status.state is NodeState.COMPLETED:
-                await self._after(worker, staff, node)
-        except asyncio.CancelledError:
-            # A shutdown leaves everything as it is, to go on with; its clock is kept.
-            if worker.is_over:
-                await self._free(staff)
-            elif not self._agent.gone:
-                await desk.put_node(desk.nodes[node])
-            raise
-        except (NotThere, StepCrashed):
-            await self._free(staff)
-            raise
-        except AgiraphError as fault:
-            await self._failed(node, str(fault))
-            await self._free(staff)
-        else:
-            await self._free(staff)
-        finally:
-            staff.node = None  # whoever starts the loops again finds it free
-            desk.loops.discard(node)
-            desk.bell.ring()
-
-    async def _free(self, staff: Staff) -> None:
-        desk = self._desk
-        retired = staff.identity.retired
-        state = WorkerState.STOPPED if retired else WorkerState.IDLE
-        await desk.set_staff(staff, state, None)
-        desk.mail.hand_over(staff.name)
-        kind = EventType.WORKER_STOPPED if retired else EventType.WORKER_IDLE
-        await desk.records.event(kind, desk.where(worker=staff.name))
-
-    async def _to_the_end(self, worker: Worker, node: str) -> None:
-        try:
-            end = await worker.run()
-        except TimeoutError:
-            await self._failed(node, "timeout: its time was used up")
-            return
-        except ProviderFault as fault:
-            await self._failed(node, str(fault))
-            return
-        match end.why:
-            case rules.Why.DONE:
-                if worker.single:
-                    await self._single(worker, node)
-            case rules.Why.TURNS:
-                await self._failed(node, f"max_turns: {end.note}")
-            case rules.Why.STUCK:
-                await self._failed(node, f"stuck: {end.note}")
-            case rules.Why.SILENT:
-                await self._failed(
-                    node, "no_publish: it ended its turns without publishing"
-                )
-            case rules.Why.REFUSED:
-                await self._failed(node, f"refused by the model: {end.note}")
-
-    async def _failed(self, node: str, words: str) -> None:
-        if not self._desk.nodes[node].status.state.ended:
-            await nodes.end(self._desk, node, NodeState.FAILED, error=words)
-
-    async def _single(self, worker: Worker, node: str) -> None:
-        """A single inference: its answer is the deliverable."""
-        desk, text = self._desk, worker.answer
-        folder = desk.node_folder(node)
-        if desk.nodes[node].status.state.ended:
-            return
-        answer = folder.scratch / "answer.md"
-        if not publishing.has_content(desk, folder.published):
-            await desk.world.write(answer, text.strip().encode() + b"\n")
-        work = publishing.Deliverable(node, text.strip()[:500], partial=False)
-        await publishing.publish(desk, work)
-
-    async def _after(self, worker: Worker, staff: Staff, node: str) -> None:
-        """What the worker carries on: its history, and what it learned."""
-        await staffing.remember(self._desk, staff, node)
-        if self._desk.settings.reflection and not worker.single:
-            learned = await worker.look_back()
-            if learned:
-                await staffing.learn(self._desk, staff, node, learned)
 
 
 def _cancel(task: asyncio.Task[None]) -> None:

@@ -211,6 +211,12 @@ async def end(
     await tell_end(desk, ended)
 
 
+async def fail(desk: Desk, node: str, error: str) -> None:
+    """A node has failed, unless it has ended already."""
+    if not desk.nodes[node].status.state.ended:
+        await end(desk, node, NodeState.FAILED, error=error)
+
+
 async def cancel(desk: Desk, names: Iterable[str], *, error: str) -> list[str]:
     """Cancel those nodes that are neither completed nor cancelled; which these were."""
     found = []
