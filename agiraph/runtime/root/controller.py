@@ -7,14 +7,11 @@ import heapq
 import random
 from typing import TYPE_CHECKING
 
-from agiraph.core.codec import read_tree_settings
-from agiraph.core.codec.report import Good, Problem, Rejected
-from agiraph.core.limits import DISK_EVERY, GOAL_BYTES, RESCAN_SECONDS, RESCAN_SHARE
+from agiraph.core.limits import DISK_EVERY, RESCAN_SECONDS, RESCAN_SHARE
 from agiraph.errors import AgiraphError
-from agiraph.model.agent import TreeSettings
-from agiraph.model.layout import ROOT, SETTINGS, Home
+from agiraph.model.layout import ROOT, Home
 from agiraph.model.names import name_problem
-from agiraph.ports import EntryKind, Seen
+from agiraph.ports import EntryKind
 from agiraph.runtime.agent import ABSENT_SECONDS, Agent
 from agiraph.runtime.root.alarms import Alarms
 from agiraph.runtime.root.arrival import SETTINGS_WAIT, seconds_left
@@ -23,11 +20,13 @@ from agiraph.runtime.root.rest import STAMPS_TELL, Resting
 from agiraph.runtime.root.retention import Retention
 from agiraph.runtime.root.rooterrors import RootErrors
 from agiraph.runtime.root.seat import LONGEST_SPACING, SPACING, Seat, folders_of
+from agiraph.runtime.root.settings import RootSettings
 from agiraph.runtime.supervisor import Supervisor
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from agiraph.model.agent import TreeSettings
     from agiraph.ports import Watch
     from agiraph.runtime.root.seat import House
     from agiraph.runtime.world import World
@@ -54,8 +53,7 @@ class Controller:
         self._eyes = asyncio.Semaphore(AT_ONCE)
         self._ending: set[str] = set()
         self._presence = RootPresence(world)
-        self._settings_sha = ""
-        self._settings_change = False  # just now; what they will be is not known yet
+        self._settings = RootSettings(world, self._root)
         self._group: asyncio.TaskGroup
         world.look = lambda name: self._ask(name, 0.0)
         self._alarms = Alarms(house.alarm, world.look)
@@ -174,7 +172,7 @@ class Controller:
             self._ask("", ABSENT_SECONDS)
 
     async def _take_in_root(self) -> None:
-        await self._settings()
+        await self._take_in_settings()
         self._look_at_presence()
         resting = await self._resting.recall() if self._first else {}
         names = await asyncio.to_thread(self._homes)
@@ -217,31 +215,13 @@ class Controller:
         seat.found = self._world.clock.monotonic()
         return seat
 
-    async def _settings(self) -> None:
-        sight = await asyncio.to_thread(
-            lambda: self._world.reader.look(SETTINGS, limit=GOAL_BYTES)
-        )
-        self._settings_change = sight.seen is Seen.LATER
-        if self._settings_change:
-            self._ask("", sight.again)
-            return
-        mark = f"{sight.seen}{sight.sha}{sight.problem}"
-        if mark == self._settings_sha:
-            return
-        self._settings_sha = self._resting.settings = mark
-        if sight.seen is Seen.ABSENT:
-            self._put(TreeSettings())
-            return
-        found: Good[TreeSettings] | Rejected = Rejected(
-            (Problem(sight.line or 0, 1, "", sight.problem, ""),)
-        )
-        if sight.seen is Seen.GOOD:
-            found = read_tree_settings(sight.text)
-        if isinstance(found, Good):
-            await self._root.mended(SETTINGS)
-            self._put(found.value)
-        else:
-            await self._root.rejected(SETTINGS, found.problems)
+    async def _take_in_settings(self) -> None:
+        settings = await self._settings.look()
+        self._resting.settings = self._settings.mark
+        if self._settings.again is not None:
+            self._ask("", self._settings.again)
+        if settings is not None:
+            self._put(settings)
 
     def _put(self, settings: TreeSettings) -> None:
         if settings == self._world.settings:
@@ -322,7 +302,8 @@ class Controller:
             left = seconds_left(self._world.reader, home, clock.now().timestamp())
             seat.fresh = left > 0
         first = seat.looked < seat.found
-        waits = self._settings_change and clock.monotonic() < seat.found + SETTINGS_WAIT
+        late = clock.monotonic() >= seat.found + SETTINGS_WAIT
+        waits = self._settings.again is not None and not late
         return max(left, SPACING) if first and waits else left
 
     # --- agents at rest
