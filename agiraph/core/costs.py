@@ -6,6 +6,7 @@ from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, TypeAlias
 
 from agiraph.core.limits import dollars
+from agiraph.model.names import COORDINATOR
 from agiraph.model.usage import Usage
 
 if TYPE_CHECKING:
@@ -160,7 +161,7 @@ def from_row(row: Iterable[Json]) -> tuple[Spot, Sum]:
 
 def spent_on(tally: Tally, wanted: Callable[[Spot], bool], *, most: int = 8) -> str:
     """A table in Markdown: what was spent on which node and model, dearest first."""
-    found = tally.by(lambda spot: (spot.node or "coordinator", spot.model), wanted)
+    found = tally.by(lambda spot: (spot.node or COORDINATOR, spot.model), wanted)
     rows = sorted(
         found.items(),
         key=lambda item: (-item[1].known_usd, -item[1].usage.total, item[0]),

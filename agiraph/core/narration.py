@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from agiraph.core.brief import shortened
 from agiraph.model.event import Event, EventType
+from agiraph.model.names import COORDINATOR
 
 if TYPE_CHECKING:
     from agiraph.model.json import JsonObject
@@ -113,7 +114,7 @@ def narrate(event: Event) -> str:
     known["run"] = event.run or ""
     known["node"] = event.node or ""
     known["worker"] = event.worker or ""
-    known["who"] = event.worker or "coordinator"
+    known["who"] = event.worker or COORDINATOR
     known["failed"] = " (an error)" if _failed(event.data) else ""
     for key in ("path", "words"):
         known[key] = known[key].removeprefix(f"{event.agent}/")

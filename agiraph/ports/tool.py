@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 from agiraph.model.json import Json, JsonObject
+from agiraph.model.names import COORDINATOR
 
 if TYPE_CHECKING:
     from agiraph.model.agent import Permissions
@@ -41,7 +42,7 @@ class Seat:
 
     @property
     def who(self) -> str:
-        return self.worker or "coordinator"
+        return self.worker or COORDINATOR
 
 
 Intent: TypeAlias = Mapping[str, Json]

@@ -21,6 +21,7 @@ from agiraph.model.conversation import (
     ToolLine,
     UserLine,
 )
+from agiraph.model.names import AGIRAPH
 from agiraph.model.tool import ToolCall
 from agiraph.providers.wire import made_id
 
@@ -112,7 +113,7 @@ def line_as_text(line: Spoken, before: list[Spoken], model: str) -> Spoken:
     if isinstance(line, UserLine):
         return line
     if isinstance(line, ToolLine):
-        return UserLine(line.ts, _result(line, before), Kind.NOTICE, "agiraph")
+        return UserLine(line.ts, _result(line, before), Kind.NOTICE, AGIRAPH)
     own = line.own.get("content")
     if line.own.get("wire") == TEXT and line.model == model and isinstance(own, dict):
         inner = own.get("inner")

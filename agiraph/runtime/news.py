@@ -13,7 +13,7 @@ from agiraph.core import board, stages
 from agiraph.core.brief import diff_text, ended_line, notice
 from agiraph.model.conversation import Kind, UserLine
 from agiraph.model.event import EventType
-from agiraph.model.names import COORDINATOR
+from agiraph.model.names import AGIRAPH, COORDINATOR
 from agiraph.model.node import NodeState
 from agiraph.runtime.people import questions
 
@@ -78,7 +78,7 @@ class News:
                 )
         text = notice(*(piece.words for piece in pieces))
         ids = tuple(piece.id for piece in pieces)
-        return [UserLine(desk.world.stamp(), text, Kind.NOTICE, "agiraph", ids)]
+        return [UserLine(desk.world.stamp(), text, Kind.NOTICE, AGIRAPH, ids)]
 
     async def told(self) -> None:
         """What was told is recorded: answers are done with, the goal is the run's."""

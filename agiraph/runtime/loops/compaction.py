@@ -39,7 +39,7 @@ from agiraph.core.summary import (
 from agiraph.errors import Fault, ProviderFault
 from agiraph.model.conversation import Kind, UserLine
 from agiraph.model.event import EventType
-from agiraph.model.names import HUMAN
+from agiraph.model.names import AGIRAPH, HUMAN
 from agiraph.runtime.conversation import as_line
 from agiraph.runtime.loops.window import window_of
 from agiraph.runtime.people.questions import from_a_person
@@ -167,7 +167,7 @@ class Compaction:
     async def _ask_for(self, what: Wanted, count: int, words: str) -> None:
         ids = (mark(self._talk.session, what, count),)
         stamp = self._desk.world.stamp()
-        line = UserLine(stamp, notice(words), Kind.NOTICE, "agiraph", ids)
+        line = UserLine(stamp, notice(words), Kind.NOTICE, AGIRAPH, ids)
         await self._talk.append(line, flush=True)
 
     async def go_on(self) -> rules.Said | None:
@@ -236,9 +236,7 @@ class Compaction:
             text = "\n\n".join(part for part in parts if part)
             stamp = self._desk.world.stamp()
             try:
-                said = await self._role.ask(
-                    UserLine(stamp, text, Kind.NOTICE, "agiraph")
-                )
+                said = await self._role.ask(UserLine(stamp, text, Kind.NOTICE, AGIRAPH))
             except ProviderFault as fault:
                 if fault.kind is not Fault.CONTEXT:
                     raise
@@ -302,7 +300,7 @@ class Compaction:
         )
         run = desk.run.name if desk.run and talk.prefix and not talk.prefix.node else ""
         ids = carried_ids(talk.delivered, run)
-        return UserLine(desk.world.stamp(), text, Kind.OPENING, "agiraph", ids)
+        return UserLine(desk.world.stamp(), text, Kind.OPENING, AGIRAPH, ids)
 
     def _thread(self, left: Sequence[UserLine], parts: Shares) -> list[UserLine]:
         """What people wrote and was answered: their words stay theirs."""

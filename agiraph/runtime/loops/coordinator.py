@@ -13,7 +13,7 @@ from agiraph.core.owed import owes_reply
 from agiraph.model.agent import Mode
 from agiraph.model.conversation import Kind, ToolLine, UserLine
 from agiraph.model.message import Question, QuestionKind
-from agiraph.model.names import COORDINATOR
+from agiraph.model.names import AGIRAPH, COORDINATOR
 from agiraph.model.run import RunState
 from agiraph.ports import Seat
 from agiraph.runtime.loops import chains
@@ -123,7 +123,7 @@ class Coordinator:
             await runs.next_run(desk)
         if not self.called():
             words = notice("[a new cycle begins]")
-            line = UserLine(desk.world.stamp(), words, Kind.NOTICE, "agiraph")
+            line = UserLine(desk.world.stamp(), words, Kind.NOTICE, AGIRAPH)
             await self._talk.append(line, flush=False)
 
     async def _at_a_loss(self, end: rules.End) -> None:
@@ -146,7 +146,7 @@ class Coordinator:
         await self._stay.sleep(self.called)
         stuck = [prompts.words("stuck")] if end.why is rules.Why.STUCK else []
         words = notice(*stuck, f"[the person was asked: {why}]")
-        line = UserLine(desk.world.stamp(), words, Kind.NOTICE, "agiraph")
+        line = UserLine(desk.world.stamp(), words, Kind.NOTICE, AGIRAPH)
         await self._talk.append(line, flush=False)
 
     # --- who it is
@@ -254,7 +254,7 @@ class Coordinator:
         self._note_seen()
         text = brief_of_run(desk, self._material)
         ids = (f"brief:{run.name}", goal_id(run.name, 0, run.goal_hash))
-        line = UserLine(desk.world.stamp(), text, Kind.BRIEF, "agiraph", ids)
+        line = UserLine(desk.world.stamp(), text, Kind.BRIEF, AGIRAPH, ids)
         await self._talk.append(line, flush=True)
 
     def _note_seen(self) -> None:

@@ -19,6 +19,7 @@ from agiraph.model.conversation import (
     UserLine,
 )
 from agiraph.model.event import EventType
+from agiraph.model.names import AGIRAPH
 from agiraph.model.tool import Effect, ToolResult
 from agiraph.runtime.conversation import ENDINGS, as_line
 from agiraph.runtime.loops.compaction import Compaction
@@ -158,7 +159,7 @@ class Loop:
         return rules.Said(answer.text, answer.calls, answer.stop)
 
     async def _note(self, text: str) -> None:
-        line = UserLine(self._desk.world.stamp(), text, Kind.NOTICE, "agiraph")
+        line = UserLine(self._desk.world.stamp(), text, Kind.NOTICE, AGIRAPH)
         await self._talk.append(line, flush=False)
 
     # --- the tools

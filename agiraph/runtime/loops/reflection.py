@@ -10,6 +10,7 @@ from agiraph import prompts
 from agiraph.core.brief import notice
 from agiraph.errors import ProviderFault
 from agiraph.model.conversation import Kind, ToolLine, UserLine
+from agiraph.model.names import AGIRAPH
 from agiraph.runtime.conversation import as_line
 
 if TYPE_CHECKING:
@@ -44,7 +45,7 @@ async def look_back(
         mark: the id under which it is asked, once.
     """
     stamp, words = desk.world.stamp, notice(prompts.words("reflect"))
-    line = UserLine(stamp(), words, Kind.NOTICE, "agiraph", (mark,))
+    line = UserLine(stamp(), words, Kind.NOTICE, AGIRAPH, (mark,))
     await talk.append(line, flush=True)
     try:
         async with asyncio.timeout(LOOK_BACK_SECONDS):

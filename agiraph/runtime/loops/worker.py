@@ -10,6 +10,7 @@ from agiraph.core import turn as rules
 from agiraph.core.brief import diff_text, mail_text, notice, same_prefix
 from agiraph.core.limits import COUNTERS_EVERY, INLINED_REFS
 from agiraph.model.conversation import Kind, SystemLine, UserLine
+from agiraph.model.names import AGIRAPH
 from agiraph.ports import Seat
 from agiraph.runtime.loops import chains, circles
 from agiraph.runtime.loops.asker import Asker, Spender
@@ -204,7 +205,7 @@ class Worker:
             else:
                 text = brief_of_node(desk, self.node, self._staff)
         talk.forget_past()
-        line = UserLine(desk.world.stamp(), text, Kind.BRIEF, "agiraph", (self.mark,))
+        line = UserLine(desk.world.stamp(), text, Kind.BRIEF, AGIRAPH, (self.mark,))
         await talk.append(line, flush=True)
         kept = desk.mail.for_brief(self.name, talk.delivered)
         for message in kept:
@@ -253,7 +254,7 @@ class Worker:
             old = desk.shown.get(self._node, "")
             changed = diff_text("_spec.md", old, node.text) if old else ""
             text = notice("[your task was changed]", changed or node.text)
-            line = UserLine(desk.world.stamp(), text, Kind.NOTICE, "agiraph")
+            line = UserLine(desk.world.stamp(), text, Kind.NOTICE, AGIRAPH)
             await talk.append(line, flush=True)
             await self._note_shown()
         await questions.take_in(desk, self.name, talk)

@@ -16,7 +16,7 @@ from agiraph.core.codec import read_question, write_question
 from agiraph.core.codec.report import Good, Problem
 from agiraph.core.inbox import quiet_for
 from agiraph.model.message import QuestionKind
-from agiraph.model.names import question_id
+from agiraph.model.names import AGIRAPH, question_id
 from agiraph.ports import Seen
 from agiraph.runtime.folder import number_of
 from agiraph.runtime.people import approvals, questions
@@ -109,7 +109,7 @@ class Answers:
             f", or write `{question.id}: …` into `_inbox.md`."
         )
         mark = f"again:{question.id}:{desk.world.stamp()}"
-        await desk.mail.to_outbox("agiraph", words, mark)
+        await desk.mail.to_outbox(AGIRAPH, words, mark)
 
     # --- a closed one
 
@@ -134,7 +134,7 @@ class Answers:
         words = f"There is no question {ident}; the coordinator has your message."
         if taken is not None:
             words = f"{_late(ident, taken, said)} It has this one as a message."
-        await desk.mail.to_outbox("agiraph", words, f"late:{origin}:{ident}")
+        await desk.mail.to_outbox(AGIRAPH, words, f"late:{origin}:{ident}")
 
     # --- what is no question file
 

@@ -242,7 +242,7 @@ async def _allow(desk: Desk, number: int) -> None:
             f"`{path.name}` cannot be added to while it is not good; its error file "
             "says why."
         )
-        await desk.mail.to_outbox("agiraph", words, f"always:{number}")
+        await desk.mail.to_outbox(AGIRAPH, words, f"always:{number}")
         return
     new = [(need.kind, subject) for subject in need.subjects]
     since = desk.world.today()

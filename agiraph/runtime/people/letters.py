@@ -11,7 +11,14 @@ from agiraph.core.codec import read_approvals
 from agiraph.core.codec.report import Problem
 from agiraph.core.inbox import HELD_OPEN, InboxMemory, quiet_needed, take_in
 from agiraph.model.message import Message, QuestionKind
-from agiraph.model.names import COORDINATOR, EVERYONE, HUMAN, folded, question_id
+from agiraph.model.names import (
+    AGIRAPH,
+    COORDINATOR,
+    EVERYONE,
+    HUMAN,
+    folded,
+    question_id,
+)
 from agiraph.ports import Seen
 from agiraph.runtime.folder import number_of
 from agiraph.runtime.people import approvals, questions
@@ -171,7 +178,7 @@ class Letters:
             f"answer nothing was taken as a yes. Write `{question_id(number)}: "
             "yes`, `no` or `always`. Whoever asked has your message."
         )
-        await desk.mail.to_outbox("agiraph", text, f"unclear:{origin}:{number}")
+        await desk.mail.to_outbox(AGIRAPH, text, f"unclear:{origin}:{number}")
         return False
 
     async def _tell_unknown(self, to: str) -> None:
@@ -180,7 +187,7 @@ class Letters:
         if to in (COORDINATOR, EVERYONE) or desk.mail.reader_of(to) != COORDINATOR:
             return
         words = f"{desk.mail.why_not(to)}; the coordinator has your message."
-        await desk.mail.to_outbox("agiraph", words, f"unknown:{desk.world.stamp()}")
+        await desk.mail.to_outbox(AGIRAPH, words, f"unknown:{desk.world.stamp()}")
 
     def _asked_by(self, worker: str) -> int | None:
         """The one open question of a worker, which any message to it answers."""

@@ -235,7 +235,7 @@ async def withdraw(desk: Desk, number: int, why: str) -> None:
     await desk.journal.mark(ident, TOLD)
     if question is not None and not was_answered:
         words = f"{ident} needs no answer any more: {why}."
-        await desk.mail.to_outbox("agiraph", words, f"withdrawn:{ident}")
+        await desk.mail.to_outbox(AGIRAPH, words, f"withdrawn:{ident}")
     await _close(desk, number)
     desk.bell.ring()
 
@@ -340,6 +340,6 @@ async def take_in(desk: Desk, name: str, talk: Conversation) -> None:
         if ident not in talk.delivered:
             words = notice(answer_words(question))
             stamp = desk.world.stamp()
-            line = UserLine(stamp, words, Kind.NOTICE, "agiraph", (ident,))
+            line = UserLine(stamp, words, Kind.NOTICE, AGIRAPH, (ident,))
             await talk.append(line, flush=True)
     await told(desk, talk.delivered)

@@ -13,7 +13,7 @@ from agiraph.core import board
 from agiraph.core.schedule.heard import OURS
 from agiraph.model.agent import Permission
 from agiraph.model.message import Message
-from agiraph.model.names import COORDINATOR
+from agiraph.model.names import AGIRAPH, COORDINATOR
 from agiraph.model.trigger import Deed
 from agiraph.ports import Command
 from agiraph.runtime.triggers.book import Wake
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from agiraph.runtime.desk import Desk
     from agiraph.runtime.triggers.book import Book, Slot
 
-SENDER: Final = "agiraph"
 COMMAND_SECONDS: Final = 1800.0
 PROBE_SECONDS: Final = 30.0
 
@@ -81,7 +80,7 @@ class Deeds:
         """Put a wake before the coordinator; the same again is harmless."""
         mail, stamp = self._desk.mail, self._desk.world.stamp()
         if not mail.awaits(COORDINATOR, wake.id):
-            message = Message(wake.id, SENDER, COORDINATOR, stamp, wake.text)
+            message = Message(wake.id, AGIRAPH, COORDINATOR, stamp, wake.text)
             await mail.post(message)
         self.posted.add(wake.id)
 
@@ -89,7 +88,7 @@ class Deeds:
         await self.post(self.wake_of(slot))
 
     def _message(self, slot: Slot, to: str, text: str) -> Message:
-        return Message(self._id(slot), SENDER, to, self._desk.world.stamp(), text)
+        return Message(self._id(slot), AGIRAPH, to, self._desk.world.stamp(), text)
 
     def _id(self, slot: Slot) -> str:
         era = f"~{self._book.era}" if self._book.era else ""

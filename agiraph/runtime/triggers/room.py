@@ -11,14 +11,14 @@ from agiraph.core.schedule import verdicts
 from agiraph.core.schedule.heard import after
 from agiraph.errors import AgiraphError
 from agiraph.model.event import EventType
-from agiraph.model.names import COORDINATOR
+from agiraph.model.names import AGIRAPH, COORDINATOR
 from agiraph.model.trigger import Deed, Kind
 from agiraph.runtime.conversation import Conversation
 from agiraph.runtime.triggers import diary
 from agiraph.runtime.triggers.arming import Arming
 from agiraph.runtime.triggers.book import Book
 from agiraph.runtime.triggers.consent import consent, may_now
-from agiraph.runtime.triggers.deeds import SENDER, Deeds
+from agiraph.runtime.triggers.deeds import Deeds
 from agiraph.runtime.triggers.judging import FAILURES, Judging
 from agiraph.runtime.triggers.plan import Plan
 from agiraph.runtime.triggers.sights import Sights
@@ -255,7 +255,7 @@ class Triggers:
                 f"more ({mark.disarmed}). Mend it in triggers.yaml: any change to it "
                 "arms it again."
             )
-            await desk.mail.to_outbox(SENDER, words, f"disarmed:{name}:{mark.since}")
+            await desk.mail.to_outbox(AGIRAPH, words, f"disarmed:{name}:{mark.since}")
             desk.world.remark(f"{desk.agent}: {words}")
             await self._book.commit()
 
