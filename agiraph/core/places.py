@@ -14,6 +14,8 @@ from agiraph.model.names import folded, name_problem
 if TYPE_CHECKING:
     from pathlib import PurePosixPath
 
+    from agiraph.model.worker import AgentMemory
+
 _RUN_NAMES: Final = ("_board.md", "_messages", "_plan.md", "published", "scratch")
 _NODE_NAMES: Final = ("_refs.json", "_spec.md", "_status.md", "published")
 
@@ -32,7 +34,7 @@ class Caller(Protocol):
     @property
     def shared(self) -> frozenset[str]: ...  # noqa: D102
     @property
-    def agent_memory(self) -> str: ...  # noqa: D102
+    def agent_memory(self) -> AgentMemory: ...  # noqa: D102
     @property
     def shared_skills(self) -> frozenset[str]: ...  # noqa: D102
 
@@ -201,7 +203,7 @@ def _opens(room: str, node: str, seat: Caller) -> bool:
 def _of_home(parts: Parts, seat: Caller) -> Place:
     """`GOAL.md`, `SOUL.md`, `MEMORY.md`, `memory/…` of the agent."""
     home = Home(seat.agent)
-    if seat.worker is not None and seat.agent_memory not in ("read", "write"):
+    if seat.worker is not None and not seat.agent_memory.readable:
         raise Closed(f"{parts[0]} is the coordinator's.")
     if parts[0] == "memory":
         return _inside(home.memories, parts[1:], parts[0])

@@ -31,6 +31,11 @@ class AgentMemory(Enum):
     READ = "read"
     WRITE = "write"
 
+    @property
+    def readable(self) -> bool:
+        """Whether the worker may read there."""
+        return self in (AgentMemory.READ, AgentMemory.WRITE)
+
 
 @dataclass(frozen=True, slots=True)
 class Identity:

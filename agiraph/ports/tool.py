@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 from agiraph.model.json import Json, JsonObject
 from agiraph.model.names import COORDINATOR
+from agiraph.model.worker import AgentMemory
 
 if TYPE_CHECKING:
     from agiraph.model.agent import Permissions
@@ -24,7 +25,7 @@ class Seat:
         step: our own id of this call: `<loop>/<session>.<turn>.<index>`.
         permissions: what is allowed.
         shared: nodes whose `scratch/` is open to all.
-        agent_memory: none, read or write: a worker's access to the agent's memory.
+        agent_memory: a worker's access to the agent's memory.
         shared_skills: names of skills that lie in the tree's own `skills/`.
         said: what people wrote to the caller: the goal, their messages.
     """
@@ -36,7 +37,7 @@ class Seat:
     step: str
     permissions: Permissions
     shared: frozenset[str]
-    agent_memory: str = "none"
+    agent_memory: AgentMemory = AgentMemory.NONE
     shared_skills: frozenset[str] = frozenset()
     said: tuple[str, ...] = ()
 

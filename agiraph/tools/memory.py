@@ -15,6 +15,7 @@ from agiraph.core.scopes import Place, reading
 from agiraph.core.search import Leaf
 from agiraph.errors import AgiraphError, ToolRefused
 from agiraph.model.tool import ToolResult
+from agiraph.model.worker import AgentMemory
 from agiraph.ports import EntryKind
 from agiraph.tools import changes
 from agiraph.tools.access import found, in_words, may_write
@@ -37,6 +38,7 @@ _DEEPEST: Final = 6
 _MOST_FILES: Final = 5_000
 _OWN: Final = "memory.md"
 _AGENT: Final = "MEMORY.md"
+_READERS: Final = (AgentMemory.READ, AgentMemory.WRITE)
 
 
 class MemoryWrite:
@@ -53,7 +55,7 @@ class MemoryWrite:
 
     async def prepare(self, arguments: JsonObject, seat: Seat) -> Intent:
         """Check the place, and that nothing unseen would be replaced."""
-        place = _place(text_of(arguments, "path"), seat, access=("write",))
+        place = _place(text_of(arguments, "path"), seat, access=(AgentMemory.WRITE,))
         if place.path == place.within:
             raise ToolRefused(f"{place.shown}/ is a folder; name a file in it.")
         asked = may_write(seat, place, written_texts(arguments))
@@ -94,13 +96,13 @@ class MemoryRead:
 
     async def prepare(self, arguments: JsonObject, seat: Seat) -> Intent:
         """Find the place that is meant."""
-        _place(text_of(arguments, "path"), seat, access=("read", "write"))
+        _place(text_of(arguments, "path"), seat, access=_READERS)
         return arguments
 
     async def perform(self, intent: Intent, seat: Seat) -> ToolResult:
         """Show it."""
         path = text_of(intent, "path")
-        place = _place(path, seat, access=("read", "write"))
+        place = _place(path, seat, access=_READERS)
         if place.path == place.within:
             return ToolResult(shown_list(self._reader, place))
         if found(self._reader, place).kind is EntryKind.FOLDER:
@@ -179,7 +181,7 @@ class MemorySearch:
 
     def _files(self, seat: Seat) -> Iterator[_File]:
         tops = [_OWN] if seat.worker is not None else []
-        if seat.worker is None or seat.agent_memory in ("read", "write"):
+        if seat.worker is None or seat.agent_memory.readable:
             tops += [_AGENT, "memory"]
         for top in tops:
             place = reading(top, seat)
@@ -236,7 +238,7 @@ def _shown_hits(hits: tuple[Section, ...], files: list[str]) -> str:
     return "\n\n".join(shown)
 
 
-def _place(path: str, seat: Seat, *, access: tuple[str, ...]) -> Place:
+def _place(path: str, seat: Seat, *, access: tuple[AgentMemory, ...]) -> Place:
     """The memory file that a path means.
 
     The coordinator, and a worker with one of these accesses to the agent's memory:
@@ -254,7 +256,8 @@ def _place(path: str, seat: Seat, *, access: tuple[str, ...]) -> Place:
     name = str(plain)
     if seat.worker is not None:
         agents_too = seat.agent_memory in access
-        if name == _OWN or (name in (_AGENT, ".") and seat.agent_memory == "none"):
+        nothing = seat.agent_memory is AgentMemory.NONE
+        if name == _OWN or (name in (_AGENT, ".") and nothing):
             return reading(_OWN, seat)
         if not agents_too:
             raise ToolRefused(f"{path} is not yours to use so; your memory is {_OWN}.")

@@ -9,6 +9,7 @@ import pytest
 from agiraph.core.scopes import Place, reading, writing
 from agiraph.errors import ToolRefused
 from agiraph.model.agent import Permissions
+from agiraph.model.worker import AgentMemory
 from agiraph.ports import Seat
 
 RUN = "2026-11-21-01"
@@ -23,8 +24,9 @@ def coordinator(run: str | None = RUN) -> Seat:
 def worker(
     node: str = "nvidia", shared: tuple[str, ...] = (), memory: str = "none"
 ) -> Seat:
+    access = AgentMemory(memory)
     return Seat(
-        HOME, RUN, node, "Alice", "a/1.1.0", Permissions(), frozenset(shared), memory
+        HOME, RUN, node, "Alice", "a/1.1.0", Permissions(), frozenset(shared), access
     )
 
 

@@ -10,6 +10,7 @@ import pytest
 from agiraph.clock import SystemClock
 from agiraph.errors import ToolRefused
 from agiraph.model.agent import Permissions, SearchSettings
+from agiraph.model.worker import AgentMemory
 from agiraph.ports import Intent, Seat, Tool
 from agiraph.tools.execution import LocalShell
 from agiraph.tools.kit import shell_tools, tree_tools, web_tools
@@ -98,7 +99,7 @@ def seat() -> Callable[..., Seat]:
             step,
             permissions or Permissions(),
             frozenset({"open"}),
-            memory,
+            AgentMemory(memory),
         )
 
     return make

@@ -15,6 +15,7 @@ from agiraph.model.conversation import Kind, ToolLine, UserLine
 from agiraph.model.message import Question, QuestionKind
 from agiraph.model.names import AGIRAPH, COORDINATOR
 from agiraph.model.run import RunState
+from agiraph.model.worker import AgentMemory
 from agiraph.ports import Seat
 from agiraph.runtime.loops import chains
 from agiraph.runtime.loops.asker import Asker, Spender
@@ -170,7 +171,7 @@ class Coordinator:
             step=step,
             permissions=desk.settings.permissions,
             shared=desk.shared(),
-            agent_memory="write",
+            agent_memory=AgentMemory.WRITE,
             shared_skills=desk.skills.shared,
             said=(desk.goal_text, *self._talk.from_people()),
         )

@@ -128,7 +128,7 @@ class Worker:
             step=step,
             permissions=desk.settings.permissions,
             shared=desk.shared(),
-            agent_memory=self._staff.identity.agent_memory.value,
+            agent_memory=self._staff.identity.agent_memory,
             shared_skills=desk.skills.shared,
             said=(desk.goal_text, *self._talk.from_people()),
         )
