@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -69,6 +70,23 @@ class Sum:
             self.known_usd + other.known_usd,
             self.unknown + other.unknown,
         )
+
+
+def distinct(logs: Iterable[Iterable[ModelCall]]) -> Iterator[ModelCall]:
+    """The calls of many agents' logs; what a copy brought along counts once.
+
+    A call says who made it, so the same line in two logs is one call; twice in one log
+    it is two. Older lines do not say it, and count wherever they stand.
+    """
+    counted = Counter[int]()
+    for log in logs:
+        here = Counter[int]()
+        for call in log:
+            mark = hash(call)
+            here[mark] += 1
+            if not call.agent or here[mark] > counted[mark]:
+                yield call
+        counted |= here
 
 
 def spot_of(call: ModelCall) -> Spot:

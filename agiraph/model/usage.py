@@ -79,6 +79,7 @@ class ModelCall:
         cost_usd: None when unknown.
         worker: None for the coordinator.
         cache_miss: why the service says that its cache did not serve the prompt.
+        agent: who made it; a copy of an agent brings the lines of its original along.
     """
 
     ts: str
@@ -90,6 +91,7 @@ class ModelCall:
     node: str | None = None
     worker: str | None = None
     cache_miss: str = ""
+    agent: str = ""
 
 
 @dataclass(frozen=True, slots=True)

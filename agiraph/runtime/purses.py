@@ -11,11 +11,12 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from agiraph.core import board
-from agiraph.core.costs import Tally
+from agiraph.core.costs import Tally, distinct
 from agiraph.core.limits import Purse, over_limits
 from agiraph.errors import AgiraphError
 from agiraph.model.agent import Mode
 from agiraph.model.layout import ARCHIVE, ROOT, SETTINGS, Home
+from agiraph.model.names import name_problem
 from agiraph.ports import EntryKind
 from agiraph.runtime.spent import calls, latest
 
@@ -152,7 +153,8 @@ def recall(desk: Desk) -> None:
         if call.run == at.run:
             for key in _keys_of_run(desk, at, call.node, today=today):
                 found.setdefault(key, []).append(call)
-    ledger.recall_day(desk.agent, at.day, found.pop(at.of_day, []))
+    today_ = _own(desk, at, found.pop(at.of_day, []))
+    ledger.recall_day(desk.agent, at.day, today_)
     for key, booked in found.items():
         ledger.refill(key, booked)
 
@@ -168,6 +170,29 @@ def _calls_that_count(desk: Desk, at: Accounts) -> Iterator[tuple[ModelCall, boo
         if not counting:
             return
         yield from counting
+
+
+def _own(desk: Desk, at: Accounts, calls_: list[ModelCall]) -> list[ModelCall]:
+    """Today's calls without those that came along with a copy, and another tells too.
+
+    Raises:
+        Unreadable: as `latest` says.
+    """
+    found, makers = calls_, {call.agent for call in calls_} - {"", desk.agent}
+    for maker in sorted(makers):
+        if name_problem(maker) is None:
+            told = _of_today(desk, at, Home(maker))
+            theirs = [call for call in told if call.agent == maker]
+            found = list(distinct([theirs, found]))[len(theirs) :]
+    return found
+
+
+def _of_today(desk: Desk, at: Accounts, home: Home) -> Iterator[ModelCall]:
+    for piece in latest(desk.world.reader, home.usage):
+        found = [call for call in piece if _day(desk, call.ts) == at.day]
+        if not found:
+            return
+        yield from found
 
 
 def _day(desk: Desk, stamp: str) -> str:
@@ -190,13 +215,9 @@ def _keys_of_run(
 
 def _recall_tree(world: World) -> None:
     """Sum up what every agent of the tree has ever spent; only where a cap needs it."""
-    every = [call for home in _homes(world) for call in _calls_of(world, home)]
-    world.ledger.refill(TREE, every)
+    logs = (calls(world.reader, home.usage) for home in _homes(world))
+    world.ledger.refill(TREE, distinct(logs))
     world.ledger.knows_all = True
-
-
-def _calls_of(world: World, home: Home) -> Iterator[ModelCall]:
-    yield from calls(world.reader, home.usage)
 
 
 def _homes(world: World) -> Iterator[Home]:

@@ -9,6 +9,7 @@ from agiraph.core.costs import (
     Sum,
     Tally,
     cost_words,
+    distinct,
     from_row,
     spent_on,
     sum_of,
@@ -81,3 +82,19 @@ def test_the_dearest_stands_first_and_the_many_small_ones_together() -> None:
     assert lines[2] == "| n11 | x/big | 1 | 1,010 | $1.10 |"
     assert lines[-1].startswith("| 9 others |")
     assert spent_on(Tally(), lambda _: True) == ""
+
+
+def test_what_a_copy_of_an_agent_brought_along_counts_once() -> None:
+    past = [made(agent="news"), made(agent="news"), made(agent="news", node="n")]
+    copy = [*past, made(agent="copy")]
+
+    for logs in ([past, copy], [copy, past], [copy, past, copy]):
+        assert len(list(distinct(logs))) == 4
+
+
+def test_what_two_agents_did_alike_counts_twice() -> None:
+    assert len(list(distinct([[made(agent="a")], [made(agent="b")]]))) == 2
+
+
+def test_calls_that_do_not_say_who_made_them_count_wherever_they_stand() -> None:
+    assert len(list(distinct([[made()], [made()]]))) == 2

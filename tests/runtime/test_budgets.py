@@ -142,6 +142,56 @@ async def test_the_trees_budget_counts_what_everyone_ever_spent(
         assert "`agiraph.yaml`" in text
 
 
+def copied(tmp_path: Path, a: Inside, *more: dict[str, object]) -> None:
+    """Another home has the same past, and made some calls of its own."""
+    log = (a.home / "usage.jsonl").read_text("utf-8")
+    own = "".join(f"{json.dumps(line)}\n" for line in more)
+    (tmp_path / "copy").mkdir()
+    (tmp_path / "copy" / "usage.jsonl").write_text(log + own)
+
+
+async def test_what_a_copy_brought_along_is_no_second_spending_of_the_tree(
+    tmp_path: Path,
+) -> None:
+    async with inside(tmp_path) as a:
+        dear(a)
+        a.model.says(COORDINATOR, *WORK[:3])
+        await a.begin()
+        await a.asked(COORDINATOR, 4)
+        line = json.loads((a.home / "usage.jsonl").read_text("utf-8").splitlines()[0])
+        copied(tmp_path, a, line | {"agent": "copy", "cost_usd": 7.0})
+        a.world.settings = TreeSettings(budget=Budget(usd=100.0))
+        a.model.says(COORDINATOR, WORK[3])
+        await a.asked(COORDINATOR, 5)
+
+        spent = a.world.ledger.account("tree").usd
+        assert 7.0 + 3 * PAID <= round(spent, 9) <= 7.0 + 4 * PAID
+
+
+async def test_a_copys_day_does_not_have_what_its_original_spent(
+    tmp_path: Path,
+) -> None:
+    async with inside(tmp_path) as a:
+        dear(a)
+        a.model.says(COORDINATOR, *WORK[:3])
+        await a.begin()
+        await a.asked(COORDINATOR, 4)
+        log = (a.home / "usage.jsonl").read_text("utf-8").splitlines()
+        other = tmp_path / "original"
+        other.mkdir()
+        theirs = [json.loads(line) | {"agent": "original"} for line in log[:2]]
+        text = "".join(f"{json.dumps(line)}\n" for line in theirs)
+        (other / "usage.jsonl").write_text(text)
+        await a.end()
+        (a.home / "usage.jsonl").write_text(f"{text}{log[2]}\n")
+        await a.restart()
+        day = a.world.today()
+        assert a.world.ledger.account(f"day:a:{day}").calls == 1
+        (other / "usage.jsonl").unlink()
+        await a.restart()
+        assert a.world.ledger.account(f"day:a:{day}").calls == 3
+
+
 async def test_a_run_out_of_calls_is_held_and_goes_on_when_the_number_is_raised(
     tmp_path: Path,
 ) -> None:

@@ -31,6 +31,7 @@ def usage_line(call: ModelCall) -> JsonObject:
     """What usage.jsonl says for a model call; an unknown cost is null."""
     said: dict[str, Json] = {"ts": call.ts, "model": call.model}
     places: dict[str, Json] = {
+        "agent": call.agent or None,
         "run": call.run,
         "stage": call.stage,
         "node": call.node,
@@ -65,6 +66,7 @@ def usage_from_line(found: JsonObject) -> ModelCall:
         node=_text(found, "node"),
         worker=_text(found, "worker"),
         cache_miss=_text(found, "cache_miss") or "",
+        agent=_text(found, "agent") or "",
     )
 
 

@@ -189,6 +189,7 @@ class Asker:
             node=where.node,
             worker=where.worker,
             cache_miss=answer.cache_miss,
+            agent=self._desk.agent,
         )
         self._desk.tally.add(call)
         await self._desk.records.usage(call)
