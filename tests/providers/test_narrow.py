@@ -136,5 +136,15 @@ def test_what_stands_around_an_answer_is_no_part_of_it(answer: str) -> None:
 
 
 def test_a_small_model_is_told_its_task_and_nothing_around_it() -> None:
-    brief = NodeBrief("today", "n", "spec", "the goal", "Stage 1.", "", "", (), (), False, "", "end")  # fmt: skip  # noqa: E501
+    brief = NodeBrief(
+        date="today",
+        node="n",
+        spec="spec",
+        goal="the goal",
+        stage="Stage 1.",
+        memory="",
+        notebook="",
+        refs=(),
+        how_to_end="end",
+    )
     assert small_brief(brief, "Do this.\n") == "Do this."
