@@ -235,6 +235,7 @@ class _Visit:
                 if code in _MOVED and "location" in response.headers:
                     to = response.headers["location"]
                     here = next_address(here, to, loopback=self.fetcher.loopback)
+                    self._judge(here)
                     continue
                 if code >= 500:
                     return None

@@ -266,6 +266,43 @@ async def test_a_redirect_is_asked_of_robots_txt_too(
     assert web.visits == ["/a"]
 
 
+async def test_a_robots_txt_that_leads_to_a_denied_host_is_not_asked_for_there(
+    fetcher: Fetcher, served: Callable[..., WebServer]
+) -> None:
+    other = served(robots__txt=ROBOTS)
+    web = served(robots__txt=moved(f"http://localhost:{other.port}/robots.txt"), a="a")
+    allowed = Permissions(hosts=Patterns(deny=("localhost",)))
+    address = read_address(f"{web.url}/a", loopback=True)
+    with pytest.raises(ToolRefused, match="does not allow that host"):
+        await fetcher.fetch(address, allowed, named=False)
+    assert other.asked == []
+    assert (await fetcher.fetch(address, Permissions(), named=False)).text == "a"
+
+
+@pytest.mark.parametrize(
+    "to",
+    [
+        "file:///etc/passwd",
+        "FILE:/etc/passwd",
+        "//0x7f.1/",
+        "http:\\\\10.0.0.1\\",
+        "http://user@10.0.0.1/",
+        "/\\169.254.169.254/",
+        "http://[::ffff:10.0.0.1]/",
+        "gopher://10.0.0.1:6379/_INFO",
+        "data:text/html,hi",
+        "http://[64:ff9b::a00:1]/",
+    ],
+)
+async def test_a_chain_of_redirects_ends_where_nothing_is_public(
+    fetcher: Fetcher, served: Callable[..., WebServer], to: str
+) -> None:
+    web = served(a=moved("/b"), b=moved("/c", 307), c=moved(to, 308))
+    with pytest.raises(ToolRefused, match="is not fetched|could not be fetched"):
+        await fetch(fetcher, f"{web.url}/a")
+    assert web.visits == ["/a", "/b", "/c"]
+
+
 async def test_a_site_without_robots_txt_is_open_and_a_broken_one_is_not(
     fetcher: Fetcher, served: Callable[..., WebServer]
 ) -> None:
