@@ -298,7 +298,7 @@ async def test_a_chain_of_redirects_ends_where_nothing_is_public(
     fetcher: Fetcher, served: Callable[..., WebServer], to: str
 ) -> None:
     web = served(a=moved("/b"), b=moved("/c", 307), c=moved(to, 308))
-    with pytest.raises(ToolRefused, match="is not fetched|could not be fetched"):
+    with pytest.raises(ToolRefused, match=r"is not fetched|could not be fetched"):
         await fetch(fetcher, f"{web.url}/a")
     assert web.visits == ["/a", "/b", "/c"]
 
