@@ -37,7 +37,7 @@ from agiraph.tree.reader import DiskReader
 from agiraph.tree.room import RealDisk
 from agiraph.tree.shelf import SqliteShelf
 from agiraph.tree.starts import Starts
-from agiraph.tree.templates import template
+from agiraph.tree.templates import furnishing
 from agiraph.tree.whereabouts import DiskWhereabouts
 from agiraph.watcher import FolderWatch
 from agiraph.watcher.network import silent_disk
@@ -109,7 +109,7 @@ class Daemon:
         world, watch = self._world(), self._watch()
         house = House(
             edges=lambda seen: self._edges(world, seen),
-            furnish=_furnish,
+            furnish=furnishing,
             models=lambda settings: self._models(world, settings),
             only=self._only,
             version=__version__,
@@ -251,12 +251,6 @@ def _alarm(ring: Callable[[str], None]) -> Alarm:
     from agiraph.alarm import SchedulerAlarm  # noqa: PLC0415 - only where one is set
 
     return SchedulerAlarm(ring)
-
-
-def _furnish() -> dict[str, bytes]:
-    """What a new home gets where it has none of its own."""
-    soul = template("basic")["SOUL.md"]
-    return {"SOUL.md": soul, "MEMORY.md": b"", "_inbox.md": b""}
 
 
 def serve(

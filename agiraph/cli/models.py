@@ -46,12 +46,12 @@ def _rows(call: Call) -> tuple[ModelRow, ...]:
     from agiraph.providers.models import ModelCatalog
 
     catalog = ModelCatalog(
-        settings=_settings(call.root), environment=os.environ, clock=SystemClock()
+        settings=tree_settings(call.root), environment=os.environ, clock=SystemClock()
     )
     return catalog.rows()
 
 
-def _settings(root: str) -> TreeSettings:
+def tree_settings(root: str) -> TreeSettings:
     """The tree's settings; the defaults where there are none or bad ones."""
     from agiraph.cli.read import Files
     from agiraph.core.codec import Good, read_tree_settings

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
-from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
 from agiraph.cli import render
 from agiraph.cli.codes import NotFound
+from agiraph.cli.models import tree_settings
 from agiraph.cli.names import found
 from agiraph.cli.read import Files
 from agiraph.cli.view import newest_run, one_agent
@@ -15,13 +15,13 @@ from agiraph.core.brief import OWN_PART
 from agiraph.core.limits import BYTES_PER_TOKEN
 from agiraph.model.conversation import AssistantLine, SystemLine, ToolLine
 from agiraph.model.layout import Home
-from agiraph.runtime.conversation import Conversation
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import PurePosixPath
 
     from agiraph.cli.call import Call
+    from agiraph.cli.rehearsal import Next
     from agiraph.model.conversation import Spoken
 
 
@@ -42,25 +42,47 @@ class Part:
 
 def show(call: Call, typed: str, *, json_: bool) -> None:
     """Print the parts of the next prompt: of a coordinator, or of `NAME/WORKER`."""
+    from agiraph.cli.rehearsal import next_call
+
     files = Files(call.tree)
-    path = _conversation(files, typed)
-    # Only the reader is needed to load what is on record.
-    talk = Conversation(SimpleNamespace(reader=files.reader), path)  # type: ignore[arg-type]
-    talk.load()
-    if talk.prefix is None:
-        raise NotFound(f"{path} has no session yet: nothing was sent so far.")
-    parts = [*_frozen(talk.prefix, path), *(_said(line, path) for line in talk.lines)]
+    agent, worker, path = _who(files, typed)
+    settings = tree_settings(files.root)
+    coming = next_call(files.root, settings, agent, path, worker=worker)
+    if coming.prefix is None:
+        raise NotFound(f"{path} has no session yet, and none would be opened now.")
+    if coming.wrong:
+        render.say(f"What waits is left out: {coming.wrong}")
+    parts = _parts(coming, path)
     counted = next(
         (
             line.usage.context
-            for line in reversed(talk.lines)
+            for line in reversed(coming.said)
             if isinstance(line, AssistantLine)
         ),
         None,
     )
+    _print(call, coming.prefix.model, parts, counted, json_=json_)
+
+
+def _parts(coming: Next, path: PurePosixPath) -> list[Part]:
+    found = [] if coming.prefix is None else list(_frozen(coming.prefix, path))
+    found += [_said(line, f"{path}, {line.ts}") for line in coming.said]
+    found += [
+        _part(f"result of {call.name}", "still to come: it is at work", "")
+        for call in coming.open
+    ]
+    for line in coming.waiting:
+        ids = getattr(line, "ids", ())
+        found.append(_said(line, f"waits: {', '.join(ids) or 'now'}"))
+    return found
+
+
+def _print(
+    call: Call, model: str, parts: list[Part], counted: int | None, *, json_: bool
+) -> None:
     total = sum(part.tokens for part in parts)
     if json_:
-        said = {"model": talk.prefix.model, "tokens": total, "counted": counted}
+        said = {"model": model, "tokens": total, "counted": counted}
         rows = [asdict(part) for part in parts]
         render.data(render.as_json(said | {"parts": rows}))
         return
@@ -73,21 +95,23 @@ def show(call: Call, typed: str, *, json_: bool) -> None:
         if counted is None
         else f"; after the last answer the service said {counted:,}"
     )
-    render.data(f"\n{talk.prefix.model}: about {total:,} tokens{last}.")
+    render.data(f"\n{model}: about {total:,} tokens{last}.")
     for number, part in enumerate(parts, 1):
         render.data(f"\n--- {number}: {part.part}\n{render.clean(part.text)}")
 
 
-def _conversation(files: Files, typed: str) -> PurePosixPath:
+def _who(files: Files, typed: str) -> tuple[str, str, PurePosixPath]:
+    """The agent, its worker or none, and where their conversation lies."""
     name, _, worker = typed.partition("/")
     home = Home(one_agent(files, name))
     if not worker:
-        return home.conversation
+        return home.agent, "", home.conversation
     run = newest_run(files, home)
     if run is None:
         raise NotFound(f"{home.agent} has no run yet, so it has no workers.")
     names = files.folders(run.workers)
-    return run.worker(found(worker, names, kind="worker", where=run.name)).conversation
+    found_ = found(worker, names, kind="worker", where=run.name)
+    return home.agent, found_, run.worker(found_).conversation
 
 
 def _frozen(prefix: SystemLine, path: PurePosixPath) -> Iterator[Part]:
@@ -106,8 +130,7 @@ def _frozen(prefix: SystemLine, path: PurePosixPath) -> Iterator[Part]:
         yield _part("who it is", source, f"{mark}{own}".strip())
 
 
-def _said(line: Spoken, path: PurePosixPath) -> Part:
-    source = f"{path}, {line.ts}"
+def _said(line: Spoken, source: str) -> Part:
     if isinstance(line, AssistantLine):
         calls = [f"{call.name} {call.arguments}" for call in line.tool_calls]
         words = "\n".join(each for each in (line.content, *calls) if each)

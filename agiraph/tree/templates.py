@@ -44,6 +44,12 @@ def template(name: str) -> dict[str, bytes]:
     raise KeyError(name)
 
 
+def furnishing() -> dict[str, bytes]:
+    """What a new home gets where it has none of its own."""
+    soul = template("basic")["SOUL.md"]
+    return {"SOUL.md": soul, "MEMORY.md": b"", "_inbox.md": b""}
+
+
 def _folders() -> Iterator[Traversable]:
     for folder in _home().iterdir():
         if folder.is_dir() and (folder / _GOAL).is_file():
