@@ -5,10 +5,7 @@ from __future__ import annotations
 from agiraph.core.board import Hand
 from agiraph.core.moves import any_moves, may_move
 from agiraph.model.node import Node, NodeSpec, NodeState, NodeStatus
-
-
-def board(*nodes: Node) -> dict[str, Node]:
-    return {node.id: node for node in nodes}
+from tests.support.board import board_of
 
 
 def node(name: str, state: NodeState, *needs: str, **more: object) -> Node:
@@ -17,14 +14,14 @@ def node(name: str, state: NodeState, *needs: str, **more: object) -> Node:
 
 
 def test_a_node_that_is_at_work_or_could_be_moves() -> None:
-    nodes = board(node("a", NodeState.RUNNING), node("b", NodeState.PENDING))
+    nodes = board_of(node("a", NodeState.RUNNING), node("b", NodeState.PENDING))
 
     assert may_move("a", nodes)
     assert may_move("b", nodes)
 
 
 def test_a_node_moves_as_long_as_all_that_it_lacks_moves() -> None:
-    nodes = board(
+    nodes = board_of(
         node("a", NodeState.RUNNING),
         node("b", NodeState.PENDING, "a"),
         node("c", NodeState.PENDING, "b"),
@@ -34,7 +31,7 @@ def test_a_node_moves_as_long_as_all_that_it_lacks_moves() -> None:
 
 
 def test_what_waits_for_a_failed_node_does_not_move() -> None:
-    nodes = board(
+    nodes = board_of(
         node("a", NodeState.FAILED),
         node("b", NodeState.PENDING, "a"),
         node("c", NodeState.PENDING, "b"),
@@ -46,7 +43,7 @@ def test_what_waits_for_a_failed_node_does_not_move() -> None:
 
 
 def test_what_is_on_hold_or_needs_a_ghost_does_not_move() -> None:
-    nodes = board(
+    nodes = board_of(
         node("a", NodeState.PENDING, hold=True), node("b", NodeState.PENDING, "ghost")
     )
 
@@ -54,7 +51,7 @@ def test_what_is_on_hold_or_needs_a_ghost_does_not_move() -> None:
 
 
 def test_a_node_given_to_a_worker_that_is_retired_does_not_move() -> None:
-    nodes = board(node("a", NodeState.ASSIGNED, by="Alice"))
+    nodes = board_of(node("a", NodeState.ASSIGNED, by="Alice"))
     retired = Hand("Alice", busy=False, retired=True)
 
     assert may_move("a", nodes, [Hand("Alice", busy=True, retired=False)])

@@ -31,8 +31,6 @@ if TYPE_CHECKING:
 
     from tests.support.daemon import Daemon
 
-MEGABYTE = 1024 * 1024
-
 
 @dataclass(frozen=True)
 class Bad:

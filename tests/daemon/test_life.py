@@ -27,6 +27,7 @@ from tests.support.scripts import (
 )
 from tests.support.scripts import call as scripted
 from tests.support.scripts import say as text
+from tests.support.trees import contents
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -253,13 +254,13 @@ def test_deleting_the_caches_while_it_is_stopped_changes_nothing(
     kept = daemon.root / "ended/_state/accepted/SOUL.md"
     daemon.until(kept.exists, "its new SOUL.md has settled")
     assert daemon.stop() == 0
-    before = _contents(daemon.root / "ended")
+    before = contents(daemon.root / "ended")
     shutil.rmtree(daemon.root / ".agiraph")
     daemon.start()
     open_gate(daemon, "a", "go")
     daemon.until_state("a", "completed")
     assert daemon.state(f"{run}/nodes/n") == "completed"
-    assert _contents(daemon.root / "ended") == before
+    assert contents(daemon.root / "ended") == before
 
 
 def test_a_tree_changed_while_it_was_stopped_is_taken_up_as_it_is(
@@ -280,14 +281,6 @@ def test_a_tree_changed_while_it_was_stopped_is_taken_up_as_it_is(
     daemon.until_state("edited", "completed")
     assert len(daemon.names("left/runs/*")) == 1
     assert len(daemon.lines("left/usage.jsonl")) == 1
-
-
-def _contents(folder: Path) -> dict[str, bytes]:
-    return {
-        str(path.relative_to(folder)): path.read_bytes()
-        for path in sorted(folder.rglob("*"))
-        if path.is_file()
-    }
 
 
 def _runs(pid: int) -> bool:

@@ -21,6 +21,7 @@ from tests.support.scripts import (
     speak,
     told,
 )
+from tests.support.trees import contents
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -34,22 +35,6 @@ def claim(daemon: Daemon, agent: str, **changes: object) -> None:
     """Write an owner file as a sync tool brings it from somewhere else."""
     said = owner(daemon, agent) | changes
     daemon.write(f"{agent}/_owner.yaml", yaml.safe_dump(said, sort_keys=False))
-
-
-def until_asked(daemon: Daemon, agent: str, times: int) -> None:
-    """Wait until so many answers of a model are on record."""
-    daemon.until(
-        lambda: len(daemon.lines(f"{agent}/usage.jsonl")) == times,
-        f"{times} calls of {agent}",
-    )
-
-
-def files_of(home: Path) -> dict[str, bytes]:
-    return {
-        str(path.relative_to(home)): path.read_bytes()
-        for path in sorted(home.rglob("*"))
-        if path.is_file()
-    }
 
 
 def test_the_first_daemon_that_runs_an_agent_is_on_record_before_its_run(
@@ -148,11 +133,11 @@ def test_an_agent_of_another_machine_is_not_touched_until_it_is_adopted(
     daemon.until_state("guest", "completed")
 
     (daemon.home / "guest").rename(daemon.root / "synced")
-    before = files_of(daemon.root / "synced")
+    before = contents(daemon.root / "synced")
     daemon.until(lambda: "synced: it is run elsewhere" in daemon.told(), "it is told")
     daemon.append("synced/_inbox.md", "Are you there?\n")
     time.sleep(1)
-    assert files_of(daemon.root / "synced") == before | {
+    assert contents(daemon.root / "synced") == before | {
         "_inbox.md": (daemon.root / "synced/_inbox.md").read_bytes()
     }
     code, page, _ = daemon.run("status", "synced")
@@ -188,10 +173,10 @@ def test_who_is_at_work_lets_go_when_another_machine_adopts_the_agent(
     at_gate(daemon, "leaving", "never")
     claim(daemon, "leaving", host="another", machine="laptop", epoch=2)
     daemon.until(lambda: "leaving: it is run elsewhere" in daemon.told(), "it lets go")
-    before = files_of(daemon.root / "leaving")
+    before = contents(daemon.root / "leaving")
     open_gate(daemon, "leaving", "never")
     time.sleep(1)
-    now = files_of(daemon.root / "leaving")
+    now = contents(daemon.root / "leaving")
     now.pop("inputs/never")
     assert now == before
 

@@ -190,12 +190,6 @@ async def test_a_wait_that_the_service_names_is_kept(catalog):
     assert caught.value.retry_after == 31.5
 
 
-def catalog_of(**environment: str) -> ModelCatalog:
-    return ModelCatalog(
-        settings=TreeSettings(), environment=environment, clock=HandClock()
-    )
-
-
 async def test_without_the_package_the_imitation_of_openai_is_used(monkeypatch):
     monkeypatch.setattr(accounts, "has_package", lambda name: name == "openai")
     way = accounts.way_to("gemini", {}, {"GEMINI_API_KEY": "x"})

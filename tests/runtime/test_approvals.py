@@ -126,7 +126,7 @@ async def test_a_line_that_names_the_question_counts_if_it_is_clear(a: Inside) -
     a.write("_inbox.md", "q-001: what is that for?\n")
     await a.look()
     assert times(a) == 0
-    assert "q-001 is an approval and stays open" in (a.home / "_outbox.md").read_text()
+    assert "q-001 is an approval and stays open" in a.outbox()
     assert (a.home / "_questions/q-001.md.error.md").exists()
     a.write("_inbox.md", "q-001: what is that for?\n---\nq-001: yes\n")
     await a.look()
@@ -194,7 +194,7 @@ async def test_an_always_frees_who_waits_for_the_same(a: Inside) -> None:
     await a.asked("n", 2)
 
     assert times(a) == 2
-    assert "q-002 needs no answer any more" in (a.home / "_outbox.md").read_text()
+    assert "q-002 needs no answer any more" in a.outbox()
 
 
 async def test_a_bad_list_of_approvals_approves_nothing(a: Inside) -> None:
@@ -205,7 +205,7 @@ async def test_a_bad_list_of_approvals_approves_nothing(a: Inside) -> None:
     await fill_in(a, "always")
     await a.asked("n", 2)
     assert times(a) == 1
-    assert "was taken as `yes`, this once" in (a.home / "_outbox.md").read_text()
+    assert "was taken as `yes`, this once" in a.outbox()
 
     a.write("_approvals.yaml", f'- {{allow: bash, exactly: "{COUNT}"}}\n')
     await a.look()
@@ -286,7 +286,7 @@ async def test_a_cancelled_node_asks_no_longer(a: Inside) -> None:
 
     assert not a.desk.questions
     assert (a.home / "_questions/closed/q-001.md").exists()
-    assert "q-001 needs no answer any more" in (a.home / "_outbox.md").read_text()
+    assert "q-001 needs no answer any more" in a.outbox()
 
 
 async def test_the_coordinator_answers_while_its_call_waits(a: Inside) -> None:
@@ -297,7 +297,7 @@ async def test_the_coordinator_answers_while_its_call_waits(a: Inside) -> None:
     await a.look()
     await a.asked(COORDINATOR, 2)
     a.model.says(COORDINATOR, say("I wait for you."))
-    await a.until(lambda: "I wait for you." in (a.home / "_outbox.md").read_text())
+    await a.until(lambda: "I wait for you." in a.outbox())
     await fill_in(a, "yes")
     await a.asked(COORDINATOR, 3)
 

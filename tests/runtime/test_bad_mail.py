@@ -115,7 +115,7 @@ async def test_to_somebody_unknown_the_coordinator_has_it_and_the_person_is_told
         await a.asked(COORDINATOR, 3)
 
         assert "hello there" in a.told()
-        outbox = (a.home / "_outbox.md").read_text()
+        outbox = a.outbox()
         assert "there is no worker 'Bob'; the coordinator has your message" in outbox
 
 
@@ -125,7 +125,7 @@ async def test_the_outbox_is_capped_and_its_old_parts_are_kept(tmp_path: Path) -
         for at in range(40):
             await a.desk.mail.to_outbox("Alice", f"{at} " + "word " * 2000, f"m:{at}")
 
-        outbox = (a.home / "_outbox.md").read_text()
+        outbox = a.outbox()
         (old,) = (a.home / "conversations").glob("outbox-*.md")
         assert len(outbox) <= OUTBOX_MOST
         both = [*read_outbox(old.read_text()), *read_outbox(outbox)]

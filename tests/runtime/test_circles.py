@@ -32,7 +32,7 @@ async def test_it_asks_the_person_and_tells_the_coordinator(tmp_path: Path) -> N
         question = (a.home / "_questions/q-001.md").read_text("utf-8")
         assert WHY in question
         assert "nodes/n/log.jsonl" in question
-        assert WHY in (a.home / "_outbox.md").read_text("utf-8")
+        assert WHY in a.outbox()
         assert WHY in a.told()
         assert "cancel_node ends it" in a.told()
         await a.stays(lambda: a.model.asked("n") == 3)
@@ -63,7 +63,7 @@ async def test_a_message_of_the_coordinator_does_and_the_question_is_closed(
 
         assert "Make it." in a.told("Alice")
         assert not a.desk.questions
-        assert "Alice goes on" in (a.home / "_outbox.md").read_text("utf-8")
+        assert "Alice goes on" in a.outbox()
 
 
 async def test_a_node_that_is_cancelled_asks_no_longer(tmp_path: Path) -> None:

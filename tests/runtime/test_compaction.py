@@ -45,11 +45,6 @@ def asks_for_notes(a: Inside, who: str = COORDINATOR) -> bool:
     return bool(asked) and "This one answer is for notes" in asked[-1].lines[-1].content
 
 
-def asks_for_summary(a: Inside, who: str = COORDINATOR) -> bool:
-    asked = a.model.requests[who]
-    return bool(asked) and "Now write the summary" in asked[-1].lines[-1].content
-
-
 def opening(a: Inside, who: str = COORDINATOR) -> str:
     """What the newest session goes on from; empty where none was put away."""
     line = last(a, who).lines[0]
@@ -223,8 +218,8 @@ async def test_a_person_who_wrote_meanwhile_gets_the_answer(tmp_path: Path) -> N
         assert "What is the weather like?" in last(a).lines[-1].content
         a.model.says(COORDINATOR, say("It rains."))
         await a.until((a.home / "_outbox.md").exists)
-        assert "It rains." in (a.home / "_outbox.md").read_text()
-        assert SUMMARY not in (a.home / "_outbox.md").read_text()
+        assert "It rains." in a.outbox()
+        assert SUMMARY not in a.outbox()
 
 
 async def test_what_a_person_wrote_before_and_is_owed_is_kept_word_for_word(
@@ -235,7 +230,7 @@ async def test_what_a_person_wrote_before_and_is_owed_is_kept_word_for_word(
         await filled(a)
         a.model.says(COORDINATOR, NOTE, say(SUMMARY), say("I have read it."))
         await a.until((a.home / "_outbox.md").exists)
-        assert "I have read it." in (a.home / "_outbox.md").read_text()
+        assert "I have read it." in a.outbox()
         assert "and tell me" in last(a).lines[1].content
 
 

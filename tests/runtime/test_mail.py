@@ -123,7 +123,7 @@ async def test_a_person_is_told_that_a_worker_has_no_running_node(
         a.write("_inbox.md", "@alice hello\n")
         await a.look()
 
-        outbox = (a.home / "_outbox.md").read_text()
+        outbox = a.outbox()
         assert "Alice has no running node; the coordinator has your message" in outbox
 
 
@@ -191,7 +191,7 @@ async def test_an_answer_to_mail_that_was_looked_up_reaches_the_person(
         a.model.says(COORDINATOR, call("check_messages"), say("Half way."))
         await a.asked(COORDINATOR, 3)
 
-        assert "Half way." in (a.home / "_outbox.md").read_text()
+        assert "Half way." in a.outbox()
 
 
 async def test_urgent_mail_puts_the_next_calls_off(tmp_path: Path) -> None:

@@ -46,9 +46,9 @@ async def test_what_the_coordinator_says_to_an_answer_is_told_to_the_person(
         await a.asked(COORDINATOR, 2)
         a.model.says(COORDINATOR, call("check_board"), say("Then that it is."))
         await answered(a, "PostgreSQL")
-        await a.until(lambda: "Then that it is." in outbox(a))
+        await a.until(lambda: "Then that it is." in a.outbox())
 
-        assert "I wait for that." not in outbox(a)  # nobody had written
+        assert "I wait for that." not in a.outbox()  # nobody had written
 
 
 async def test_an_answer_that_comes_after_the_run_has_ended_is_told(
@@ -178,10 +178,6 @@ def page(a: Inside, name: str = "q-001.md") -> Path:
     return a.home / "_questions" / name
 
 
-def outbox(a: Inside) -> str:
-    return (a.home / "_outbox.md").read_text("utf-8")
-
-
 async def test_a_box_that_is_ticked_is_the_answer(tmp_path: Path) -> None:
     async with inside(tmp_path) as a:
         await asked_by_alice(a, options=["PostgreSQL", "SQLite"])
@@ -256,7 +252,7 @@ async def test_a_question_whose_file_is_deleted_is_asked_again(tmp_path: Path) -
         await a.look()
 
         assert page(a).read_text() == text
-        assert "only an answer closes a question" in outbox(a)
+        assert "only an answer closes a question" in a.outbox()
         assert a.state("n") == "waiting_for_human"
         await a.end()
         page(a).unlink()
@@ -313,7 +309,7 @@ async def test_an_answer_that_comes_too_late_does_not_count_and_it_is_said(
         await a.asked("n", 2)
         a.write("_inbox.md", "q-001: PostgreSQL\n---\nq-001: no, SQLite\n")
         await a.look()
-        assert "q-001 was answered already, with 'PostgreSQL'" in outbox(a)
+        assert "q-001 was answered already, with 'PostgreSQL'" in a.outbox()
         await a.until(lambda: a.model.asked(COORDINATOR) >= 3)
         assert "no, SQLite" in a.told()
 
@@ -364,7 +360,7 @@ async def test_reminders_slow_down_and_fill_no_outbox(tmp_path: Path) -> None:
         await a.restart()
         await a.look()
         assert reminded() == [None, 1, 2, 3, 7]
-        assert outbox(a).count("q-001: …") == 1
+        assert a.outbox().count("q-001: …") == 1
 
 
 async def test_a_run_that_ends_while_a_question_waits_does_not_go_on(

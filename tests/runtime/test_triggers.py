@@ -61,11 +61,6 @@ async def later(a: Inside, seconds: float) -> None:
     await a.look()
 
 
-def outbox(a: Inside) -> str:
-    path = a.home / "_outbox.md"
-    return path.read_text("utf-8") if path.exists() else ""
-
-
 async def test_a_wake_after_the_run_has_ended_opens_no_run_until_there_is_work(
     tmp_path: Path,
 ) -> None:
@@ -82,7 +77,7 @@ async def test_a_wake_after_the_run_has_ended_opens_no_run_until_there_is_work(
         await at_rest(a)
         assert len(list((a.home / "runs").iterdir())) == 1
         assert told(a, "look") == ["fired"]
-        assert outbox(a) == ""  # nobody is told that there was nothing to do
+        assert a.outbox() == ""  # nobody is told that there was nothing to do
         await later(a, 86400)
         await a.stays(lambda: a.model.asked(COORDINATOR) == 2)
         assert told(a, "look") == ["fired"]
@@ -182,7 +177,7 @@ async def test_after_an_absence_each_trigger_catches_up_once(tmp_path: Path) -> 
             *["skipped asleep"] * 2,
             "fired caught up",
         ]
-        assert outbox(a).count("Hello.") == 2
+        assert a.outbox().count("Hello.") == 2
 
 
 async def test_a_pause_skips_what_recurs_and_puts_off_what_comes_once(
@@ -199,7 +194,7 @@ async def test_a_pause_skips_what_recurs_and_puts_off_what_comes_once(
         (a.home / "PAUSE").unlink()
         await a.look()
         assert told(a, "once") == ["fired"]
-        assert outbox(a).count("Hello.") == 1
+        assert a.outbox().count("Hello.") == 1
 
 
 async def test_an_edit_leaves_the_others_their_due_times(tmp_path: Path) -> None:
@@ -334,7 +329,7 @@ async def test_a_trigger_that_fails_ten_times_running_is_disarmed_and_says_so(
             told(a, "bad")
             == ["skipped failed: there is no node 'nobody' in " + a.run.name] * 10
         )
-        assert outbox(a).count("fires no more") == 1
+        assert a.outbox().count("fires no more") == 1
         assert "disarmed" in dict(a.desk.planned)["bad"][0]
         await a.restart()
         await later(a, 6000)
@@ -373,7 +368,7 @@ async def test_a_kill_between_decision_effect_and_line_does_nothing_twice(
         await a.restart()
         await a.look()
         assert (told(a, "hourly"), told(a, "pulse")) == before
-        assert outbox(a).count("Hello.") == 1
+        assert a.outbox().count("Hello.") == 1
         await a.stays(lambda: a.model.asked(COORDINATOR) == 2)
 
 
@@ -399,7 +394,7 @@ async def test_a_moment_that_is_past_when_it_is_first_read_is_told_and_not_done(
         assert told(a, "old") == ["skipped past: it was over when it was first read"]
         assert any("past" in words for words in a.remarks)
         assert dict(a.desk.planned)["old"] == ("done",)
-        assert outbox(a) == ""
+        assert a.outbox() == ""
 
 
 async def test_a_wake_that_is_still_at_work_is_not_followed_by_another(

@@ -344,6 +344,11 @@ class Inside:
         """A file of the newest run."""
         return (self.run / path).read_text("utf-8")
 
+    def outbox(self) -> str:
+        """What people were told; empty while there is nothing."""
+        path = self.home / "_outbox.md"
+        return path.read_text("utf-8") if path.exists() else ""
+
     def lines(self, path: str = "") -> list[dict[str, Any]]:
         """The conversation of the coordinator, or of a worker of the newest run."""
         at = self.run / "workers" / path if path else self.home

@@ -79,8 +79,7 @@ class Hang:
     seconds: float = 30.0
 
 
-Answered: TypeAlias = Reply | Failure | Hang
-Scripted: TypeAlias = "Answered | Part | str | list[Part | str]"
+Scripted: TypeAlias = "Reply | Failure | Hang | Part | str | list[Part | str]"
 
 
 @dataclass(frozen=True)

@@ -18,6 +18,15 @@ def write(root: Path, files: dict[str, str]) -> Path:
     return root
 
 
+def contents(folder: Path) -> dict[str, bytes]:
+    """What each file below a folder holds, by its path there."""
+    return {
+        str(path.relative_to(folder)): path.read_bytes()
+        for path in sorted(folder.rglob("*"))
+        if path.is_file()
+    }
+
+
 def lines(*objects: dict[str, object]) -> str:
     """A log of JSON lines."""
     return "".join(json.dumps(each) + "\n" for each in objects)
