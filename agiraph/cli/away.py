@@ -14,7 +14,7 @@ from agiraph.cli.write import put, take_away
 from agiraph.model.layout import AWAY
 
 
-@click.command()
+@click.command(short_help="Say that you are away: what is for you is held back.")
 @click.argument("until", required=False)
 @tree_options
 @click.pass_obj
@@ -37,7 +37,7 @@ def away(call: Call, until: str | None) -> None:
     say("Next: agiraph available")
 
 
-@click.command()
+@click.command(short_help="Say that you are back: what was held back is sent.")
 @tree_options
 @click.pass_obj
 def available(call: Call) -> None:

@@ -48,7 +48,7 @@ _TO_END = 15.0
 _MOST_LINES = 50
 
 
-@click.command()
+@click.command(short_help="See an agent work: it digests and compares a few texts.")
 @click.option("--model", metavar="M", help="A model, e.g. anthropic/claude-sonnet-4-5.")
 @click.option(
     "--local",

@@ -54,7 +54,7 @@ class Digest:
         return not said and not open_things(self.view)
 
 
-@click.command()
+@click.command(short_help="What happened, who decided it and why, and its cost.")
 @click.argument("name", required=False)
 @click.option(
     "--since",

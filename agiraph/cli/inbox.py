@@ -46,7 +46,7 @@ class Item:
     command: str = ""
 
 
-@click.command()
+@click.command(short_help="What agents want from you, over all agents.")
 @click.argument("name", required=False)
 @click.option("--all", "everything", is_flag=True, help="Messages that were read, too.")
 @click.option("--read", "read", is_flag=True, help="Mark messages as read.")

@@ -27,7 +27,7 @@ _LONGEST = 2000
 _QUIET = frozenset(kind.value for kind in QUIET)
 
 
-@click.command()
+@click.command(short_help="What happened to an agent, or to all of them.")
 @click.argument("name", required=False)
 @click.option(
     "-f", "--follow", is_flag=True, help="Go on with what happens, until Ctrl-C."

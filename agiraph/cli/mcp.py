@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 _WORDS = 70
 
 
-@click.command()
+@click.command(short_help="The tool servers of an agent, and their tools.")
 @click.argument("name")
 @as_json
 @tree_options

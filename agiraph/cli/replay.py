@@ -19,6 +19,7 @@ from agiraph.cli.call import Call, as_json, tree_options
 from agiraph.cli.codes import Code, Misused, NotFound
 from agiraph.cli.names import found
 from agiraph.cli.read import Files
+from agiraph.cli.shell import quoted
 from agiraph.cli.view import newest_run, one_agent
 from agiraph.model.conversation import ToolLine
 from agiraph.model.layout import SETTINGS, Home
@@ -95,6 +96,13 @@ def _run_of(files: Files, home: Home, run: str | None) -> RunFolder:
         if folder is None:
             raise NotFound(f"{home.agent} has no run yet.")
         return folder
+    away = home.archive / f"{run}.tar.gz"
+    if run not in files.folders(home.runs) and files.there(away):
+        whole = [os.path.join(files.root, str(each)) for each in (away, home.runs)]
+        raise NotFound(
+            f"run {run} was put away. Bring it back, and replay it then:\n"
+            f"  tar xzf {quoted(whole[0])} -C {quoted(whole[1])}"
+        )
     return home.run(found(run, files.folders(home.runs), kind="run", where=home.agent))
 
 

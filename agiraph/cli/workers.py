@@ -21,7 +21,9 @@ if TYPE_CHECKING:
     from agiraph.model.worker import Identity
 
 
-@click.command(name="import-worker")
+@click.command(
+    name="import-worker", short_help="Take a worker from a Claude Code subagent file."
+)
 @click.argument("name")
 @click.argument(
     "file", type=click.Path(exists=True, dir_okay=False, path_type=Path), metavar="FILE"
