@@ -160,7 +160,8 @@ def _results(files: Files, home: Home, folder: RunFolder) -> dict[str, list[str]
         who: [
             f"{line.name}: {line.content}"
             for line in lines
-            if isinstance(line, ToolLine)
+            # When `wait` returned, and with what, hangs on the order of things.
+            if isinstance(line, ToolLine) and line.name != "wait"
         ]
         for who, lines in said(run).items()
     }

@@ -1,14 +1,19 @@
 """Answers from a recorded run, as `replay/<run>`: no key, no network, no bill.
 
 `<run>` is the path of a run's folder, absolute or relative to the folder that the
-daemon was started in. Who asks gets the answers that it was given then, in order: as
-many have been given as there are answers in the conversation. So nothing is remembered
-here, and a restart repeats nothing.
+daemon was started in. Who asks gets the answers that it was given then, in order; each
+names its place in the record, so nothing is remembered here, and a restart repeats
+nothing.
+
+Side by side, nodes end in another order than they did then. So an answer waits for the
+ends of nodes that were told before it: who is woken earlier rests again. And where the
+end that a rest waited for is told already, the answer behind that rest is given.
 """
 
 from __future__ import annotations
 
 import json
+import re
 from collections import defaultdict
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -18,15 +23,23 @@ from agiraph.errors import Fault, ProviderFault, YourError
 from agiraph.model.conversation import (
     Answer,
     AssistantLine,
+    Stop,
     SystemLine,
+    ToolLine,
     UserLine,
 )
 from agiraph.model.names import COORDINATOR
+from agiraph.model.usage import Usage
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
     from agiraph.model.conversation import Line, Request
+    from agiraph.model.json import JsonObject
+
+_END = re.compile(r"(?:^|>)\[node ([^,\]]+),", re.M)
+_PLACE = "replayed"
+_RESTS = "(Here the recorded run had heard more.)"
 
 
 class ReplayProvider:
@@ -34,40 +47,85 @@ class ReplayProvider:
 
     def __init__(self, run: str) -> None:
         self._run = run
-        self._said: dict[str, list[AssistantLine]] | None = None
+        self._said: dict[str, list[Line]] | None = None
 
     async def ask(self, request: Request) -> Answer:
         """The answer that was given at this point of the run."""
         if self._said is None:
-            self._said = recorded(self._run)
+            self._said = said(self._run)
         who = request.prefix.node or COORDINATOR
-        given = sum(isinstance(line, AssistantLine) for line in request.lines)
-        answers = self._said.get(who, [])
+        answers = list(_answers(self._said.get(who, [])))
+        given = _given(request.lines)
+        heard = _ends(request.lines)
+        while _is_over(answers[given : given + 2], heard):
+            given += 1
         if given >= len(answers):
             raise ProviderFault(
                 Fault.REQUEST,
                 f"The recorded run {Path(self._run).name} has no answer {given + 1} "
                 f"for {who!r}: here the replay departs from it.",
             )
-        line = answers[given]
+        line, before = answers[given]
+        if before - heard and not _rested_in_vain(request.lines):
+            own: JsonObject = {_PLACE: given}
+            return Answer(_RESTS, (), Stop.END, Usage(), own, cost_usd=0.0)
+        own = {**line.own, _PLACE: given + 1}
         return Answer(
-            line.content, line.tool_calls, line.stop, line.usage, line.own, cost_usd=0.0
+            line.content, line.tool_calls, line.stop, line.usage, own, cost_usd=0.0
         )
 
     async def close(self) -> None:
         """Nothing is open."""
 
 
-def recorded(run: str) -> dict[str, list[AssistantLine]]:
-    """The answers of a run by who was asked: the coordinator, or a node.
+def _answers(lines: Iterable[Line]) -> Iterator[tuple[AssistantLine, frozenset[str]]]:
+    """The answers on record, each with the ends of nodes that were told before it."""
+    heard: frozenset[str] = frozenset()
+    for line in lines:
+        heard |= _ends([line])
+        if isinstance(line, AssistantLine):
+            yield line, heard
 
-    Raises:
-        ProviderFault: there is no such run.
-    """
-    return {
-        who: [line for line in lines if isinstance(line, AssistantLine)]
-        for who, lines in said(run).items()
-    }
+
+def _ends(lines: Iterable[Line]) -> frozenset[str]:
+    """The ends of nodes that lines tell, such as `nvidia completed`."""
+    told = (
+        line.content
+        for line in lines
+        if isinstance(line, UserLine)
+        or (isinstance(line, ToolLine) and line.name == "wait")
+    )
+    return frozenset(end for words in told for end in _END.findall(words))
+
+
+def _given(lines: Iterable[Line]) -> int:
+    """How many answers of the record this conversation has had."""
+    place = 0
+    for line in lines:
+        if isinstance(line, AssistantLine):
+            found = line.own.get(_PLACE)
+            place = found if isinstance(found, int) else place + 1
+    return place
+
+
+def _is_over(
+    answers: list[tuple[AssistantLine, frozenset[str]]], heard: frozenset[str]
+) -> bool:
+    """Whether an answer only waited for what has been told by now."""
+    if len(answers) < 2:
+        return False
+    (line, before), (_, then) = answers
+    waits = all(call.name == "wait" for call in line.tool_calls)
+    return waits and before < then and then <= heard
+
+
+def _rested_in_vain(lines: Sequence[Line]) -> bool:
+    """Whether nothing was told since it was made to rest: then nothing will be."""
+    for at in range(len(lines) - 1, -1, -1):
+        if isinstance(lines[at], AssistantLine):
+            rested = lines[at].content == _RESTS
+            return rested and not _ends(lines[at + 1 :])
+    return False
 
 
 def said(run: str) -> dict[str, list[Line]]:

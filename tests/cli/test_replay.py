@@ -92,3 +92,12 @@ def test_where_the_world_has_changed_a_replay_says_so(tree: Path) -> None:
 def test_a_run_that_was_never_recorded_is_not_replayed(tree: Path) -> None:
     page = agiraph(tree, "replay", "a", "1999-01-01-01")
     assert page.returncode == 3
+
+
+def test_of_a_run_that_was_put_away_it_says_how_to_bring_it_back(tree: Path) -> None:
+    away = tree / "a" / "_archive" / "1999-01-02-01.tar.gz"
+    away.parent.mkdir()
+    away.write_bytes(b"")
+    page = agiraph(tree, "replay", "a", "1999-01-02-01")
+    assert page.returncode == 3
+    assert f"tar xzf {away} -C {tree / 'a' / 'runs'}" in page.stderr
