@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import suppress
+from itertools import takewhile
 from typing import TYPE_CHECKING
 
 from agiraph.cli.codes import BadTree
@@ -67,7 +68,15 @@ def mark_read(files: Files, new: Mapping[str, frozenset[str]]) -> None:
         ids = [ident for ident in there if ident in mine]
         if ids:
             kept[agent] = ids
-    put(files.root, READ, _HEAD + emit.settings(dict(kept)))
+    put(files.root, READ, _head(files.text(READ)) + emit.settings(dict(kept)))
+
+
+def _head(text: str) -> str:
+    """The remarks at the top of the file, which stay as a person left them."""
+    remarks = takewhile(
+        lambda line: line.startswith("#"), text.splitlines(keepends=True)
+    )
+    return "".join(remarks) or _HEAD
 
 
 def mark_shown(files: Files, agent: str, ids: Iterable[str]) -> None:

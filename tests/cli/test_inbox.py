@@ -119,7 +119,8 @@ def test_read_marks_that_a_person_has_broken_are_left_as_they_are(
     assert marks.read_text(encoding="utf-8") == broken
 
 
-def test_an_empty_file_of_read_marks_is_filled(run: Run, root: Path) -> None:
-    (root / "_read.yaml").write_text("# mine\n", encoding="utf-8")
+def test_read_marks_keep_the_remarks_at_their_top(run: Run, root: Path) -> None:
+    (root / "_read.yaml").write_text("# mine\n# too\n", encoding="utf-8")
     assert run("inbox", "--read").exit_code == 0
     assert messages(run) == []
+    assert (root / "_read.yaml").read_text().startswith("# mine\n# too\nnews:")

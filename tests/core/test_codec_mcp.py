@@ -56,6 +56,9 @@ def test_a_file_may_name_none(text: str) -> None:
         ({"url": "ftp://e.org"}, "http:// or https://"),
         ({"command": "x", "args": "one"}, "a list"),
         ({"command": "x", "env": {"API_KEY": "0123456789abcdefghijkl"}}, "${NAME}"),
+        ({"command": "x", "args": ["--api-key", "a1" * 12]}, "${NAME}"),
+        ({"command": "x", "args": ["-v", "--token=" + "a1" * 12]}, "${NAME}"),
+        ({"url": "https://e.org/mcp?a=b&apikey=" + "a1" * 12}, "${NAME}"),
         ({"url": "http://e", "headers": {"Authorization": "Bearer " + "a1" * 20}}, "$"),
     ],
 )
@@ -67,6 +70,16 @@ def test_a_bad_entry_is_refused_in_words_with_its_place(
     assert any(words in each.allowed for each in found.problems)
     assert found.problems[0].key.startswith("mcpServers.files")
     assert found.problems[0].line >= 2
+    assert "a1a1" not in found.problems[0].found
+
+
+def test_what_only_looks_a_little_like_a_key_is_taken() -> None:
+    args = ["--key-file", "/home/me/keys/of-the-house.json", "--token-limit=4096", "-k"]
+    entry = {"command": "x", "args": [*args, "--api-key", "${KEY}"]}
+    (server,) = good(json.dumps({"mcpServers": {"files": entry}}))
+    assert server.args[-1] == "${KEY}"
+    (web,) = good('{"mcpServers": {"w": {"url": "https://e.org/?token=${KEY}"}}}')
+    assert web.url == "https://e.org/?token=${KEY}"
 
 
 @pytest.mark.parametrize("name", ["a b", "a__b", "", "-a", "x" * 33, "größe"])

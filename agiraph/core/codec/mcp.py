@@ -13,7 +13,7 @@ from agiraph.core.codec.report import Findings, Good, Problem, Rejected
 from agiraph.model.server import ServerSettings
 
 if TYPE_CHECKING:
-    from agiraph.core.codec.fields import Parse, Place
+    from agiraph.core.codec.fields import Parse, Place, Unfit
 
 _NAME: Final = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9-]|_(?!_)){0,31}")
 _SECRET: Final = re.compile(r"key|token|secret|passw|authorization|cookie", re.I)
@@ -58,7 +58,7 @@ def _server(name: str) -> Parse[ServerSettings | None]:
         server = ServerSettings(
             name=name,
             command=keys.get("command", kinds.line, ""),
-            args=keys.get("args", kinds.many(kinds.text), ()),
+            args=keys.get("args", _args, ()),
             env=keys.get("env", _pairs, ()),
             url=keys.get("url", _url, ""),
             headers=keys.get("headers", _pairs, ()),
@@ -80,7 +80,35 @@ def _url(place: Place) -> str:
     found = kinds.line(place)
     if not found.startswith(("http://", "https://", "${")):
         raise place.unfit("an address that begins with http:// or https://")
+    parts = found.partition("?")[2].partition("#")[0].split("&")
+    if any(_is_a_key(*part.partition("=")[::2]) for part in parts):
+        raise _a_key(place)
     return found
+
+
+def _args(place: Place) -> tuple[str, ...]:
+    """Arguments; a key after `--api-key`, or behind its `=`, must be a `${VAR}`."""
+    found = kinds.many(kinds.text)(place)
+    flags = [
+        each.partition("=")[::2] if "=" in each else (each, after)
+        for each, after in zip(found, (*found[1:], ""), strict=True)
+        if each.startswith("-")
+    ]
+    if any(_is_a_key(*flag) for flag in flags):
+        raise _a_key(place)
+    return found
+
+
+def _is_a_key(name: str, value: str) -> bool:
+    said = bool(_SECRET.search(name)) and "${" not in value
+    return said and _KEY_LIKE.fullmatch(value) is not None
+
+
+def _a_key(place: Place) -> Unfit:
+    return place.unfit(
+        "no key in the tree: ${NAME}, a variable of the daemon's environment",
+        "what looks like a key itself",
+    )
 
 
 def _pairs(place: Place) -> tuple[tuple[str, str], ...]:
@@ -96,11 +124,8 @@ def _pairs(place: Place) -> tuple[tuple[str, str], ...]:
 def _value(name: str) -> Parse[str]:
     def read(place: Place) -> str:
         found = kinds.line(place)
-        if _SECRET.search(name) and "${" not in found and _KEY_LIKE.fullmatch(found):
-            raise place.unfit(
-                "no key in the tree: ${NAME}, a variable of the daemon's environment",
-                "what looks like a key itself",
-            )
+        if _is_a_key(name, found):
+            raise _a_key(place)
         return found
 
     return read
