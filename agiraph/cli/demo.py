@@ -121,7 +121,7 @@ def _local_settings(weak: str) -> dict[str, str]:
     """
     _catalog().provider(weak)
     return {
-        "options": "{max_tokens: 80, temperature: 0.2}",
+        "options": "{max_tokens: 200, temperature: 0}",
         "worker_model": weak,
         "model": _OFFLINE,
     }

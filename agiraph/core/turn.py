@@ -41,6 +41,12 @@ class Nudge(Enum):
     TALK = "nudge"
 
 
+# What was wrong with the last answer, where no turn is left to tell the model.
+CUT_OFF = "the answer was cut off at its greatest length"
+NOTHING_SAID = "the answer was empty"
+_LAST_ANSWER = {Nudge.LENGTH: CUT_OFF, Nudge.EMPTY: NOTHING_SAID}
+
+
 @dataclass(frozen=True, slots=True)
 class Trace:
     """One call and its result, as far as the stuck detector looks."""
@@ -246,7 +252,10 @@ def _told(turn: Turn, nudge: Nudge) -> tuple[Turn, Deed]:
         return replace(turn, nudges=0), End(Why.SILENT, nudge.value)
     turn = replace(turn, nudges=turn.nudges + 1)
     turn, deed = _ask(turn)
-    return turn, deed if isinstance(deed, End) else Tell(nudge, turn.nudges)
+    if not isinstance(deed, End):
+        return turn, Tell(nudge, turn.nudges)
+    why = _LAST_ANSWER.get(nudge)
+    return turn, replace(deed, note=f"{deed.note}; {why}") if why else deed
 
 
 def _returned(turn: Turn, returned: Returned) -> tuple[Turn, Deed]:

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from agiraph.core.brief import NodeBrief, small_brief
-from agiraph.core.offline.judge import fault_of, plain_answer
+from agiraph.core.offline.judge import fault_of, first_sentence, plain_answer
 from agiraph.core.offline.narrow import model_wanted
+from agiraph.core.turn import CUT_OFF
 from agiraph.model.conversation import Kind
 from tests.support.offline import World
 
@@ -41,7 +42,7 @@ class Weak(World):
         if said is not None:
             self.published[node] = {"answer.md": said}
         head = f"[node {node} {self.states[node]}, worker W, 1 turns, $0.00]"
-        return f"{head} {'max_turns: 1 of 1 turns are used' if said is None else said}"
+        return f"{head} {f'max_turns: 1 of 1; {CUT_OFF}' if said is None else said}"
 
 
 def test_a_good_answer_is_taken_as_the_models() -> None:
@@ -111,6 +112,8 @@ def test_only_a_goal_that_says_so_is_done_by_paragraph() -> None:
         ("Whales eat krill.", "it had 3 words"),
         ("As an AI language model I summarise whales and krill.", "it spoke of itself"),
         ("Blue whales eat 40 tonnes of krill each day.", "it named 40"),
+        ("Three blue whales eat krill in cold water.", "it named three"),
+        ("Now there are more of them than a hundred years ago.", ""),
         ("The stock market fell sharply after the election.", "about something else"),
         ("whales eat krill in water " * 4, "again and again"),
         (f"{WHALES} {WHALES}", "words, for a paragraph of"),
@@ -133,6 +136,28 @@ def test_answers_are_judged_by_what_can_be_seen(answer: str, fault: str) -> None
 )
 def test_what_stands_around_an_answer_is_no_part_of_it(answer: str) -> None:
     assert plain_answer(answer) == GOOD
+
+
+def test_an_answer_that_was_cut_off_is_told_as_that() -> None:
+    run = Weak(lambda _: None, whales_md=WHALES)
+    run.whole_run()
+    told = "answer: it was cut off at its greatest length, both times)"
+    assert told in run.run["report.md"]
+
+
+@pytest.mark.parametrize(
+    ("answer", "kept"),
+    [
+        (GOOD, GOOD),
+        (f"{GOOD} Whales are fish. They sing.", GOOD),
+        (f"Whales eat. {GOOD} They sing.", f"Whales eat. {GOOD}"),
+        ("", ""),
+    ],
+)
+def test_of_an_answer_that_goes_on_the_first_sentence_is_kept(
+    answer: str, kept: str
+) -> None:
+    assert first_sentence(answer) == kept
 
 
 def test_a_small_model_is_told_its_task_and_nothing_around_it() -> None:

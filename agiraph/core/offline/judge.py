@@ -1,7 +1,7 @@
 """Whether a weak model's summary of one paragraph can be used, by rules alone.
 
-What is asked for is narrow, so that what comes back can be looked at: a sentence or
-two, about this paragraph, with no figure that is not in it.
+What is asked for is narrow, so that what comes back can be looked at: a sentence,
+about this paragraph, with no figure that is not in it.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 
+from agiraph.core.digest.sentences import sentences
 from agiraph.core.digest.stopwords import language_of, stop_words
 from agiraph.core.digest.words import lowered, words
 
@@ -19,6 +20,8 @@ FROM_TEXT = 0.5
 _RUN = 5
 _STEM = 5
 _NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
+# Counts that a weak model makes up; "one" is no count in most sentences.
+_COUNTS = "two three four five six seven eight nine ten eleven twelve hundred thousand"
 _PREFACE = re.compile(
     r"\A\s*(?:\**(?:summary|answer|the sentence is|here(?:'s| is)[^.\n]{0,60}"
     r"|the (?:paragraph|text) (?:can be )?summari[sz]e[sd][^.\n]{0,40}))\**\s*:\s*",
@@ -37,6 +40,20 @@ def plain_answer(answer: str) -> str:
     return text.strip("\"'“”*_> ").strip()
 
 
+def first_sentence(answer: str) -> str:
+    """The one sentence that was asked for, where a model goes on to further ones.
+
+    What it adds is seldom true; but a first one that is hardly a sentence needs what
+    comes behind it.
+    """
+    found = ""
+    for sentence in sentences(answer):
+        found = f"{found} {sentence}".strip()
+        if len(words(found)) >= FEWEST_WORDS:
+            break
+    return found
+
+
 def fault_of(answer: str, paragraph: str) -> str:
     """Why an answer cannot be used, in a few words; "" when it can."""
     said = words(answer)
@@ -51,6 +68,7 @@ def fault_of(answer: str, paragraph: str) -> str:
     if _repeats(said):
         return "it said the same again and again"
     invented = [number for number in _numbers(answer) if number not in paragraph]
+    invented += _counts(answer) - _counts(paragraph)
     if invented:
         return f"it named {invented[0]}, which is not in the text"
     return _elsewhere(answer, paragraph)
@@ -58,6 +76,10 @@ def fault_of(answer: str, paragraph: str) -> str:
 
 def _numbers(text: str) -> list[str]:
     return [number.rstrip(".,") for number in _NUMBER.findall(text)]
+
+
+def _counts(text: str) -> set[str]:
+    return set(_COUNTS.split()).intersection(lowered(words(text)))
 
 
 def _repeats(said: list[str]) -> bool:

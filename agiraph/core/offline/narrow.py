@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 
 from agiraph.core.digest.digest import digest
 from agiraph.core.offline.board import news_of, status_calls
-from agiraph.core.offline.judge import fault_of, plain_answer
+from agiraph.core.offline.judge import fault_of, first_sentence, plain_answer
 from agiraph.core.offline.listing import first_line
 from agiraph.core.offline.narrow_pages import (
     Part,
@@ -25,6 +25,7 @@ from agiraph.core.offline.narrow_pages import (
 )
 from agiraph.core.offline.pages import readout
 from agiraph.core.offline.talk import Move
+from agiraph.core.turn import CUT_OFF, NOTHING_SAID
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -164,13 +165,19 @@ def _tried(talk: Talk, news: News, node: str, part: Part) -> _Try | None:
         read = readout(talk, f"nodes/{node}/published/answer.md")
         if read.calls:
             return _Try(calls=read.calls)
-        answer = plain_answer(read.text)
+        answer = first_sentence(plain_answer(read.text))
         fault = fault_of(answer, part.text)
         return _Try(answer="" if fault else answer, fault=fault)
     if news.ended(node) or talk.call("cancel_node", node_id=node):
-        why = news.words.get(node) or "its node came to no end"
-        return _Try(fault=f"there was none: {first_line(why)}")
+        return _Try(fault=_no_answer(news.words.get(node) or "its node was given up"))
     return _Try()
+
+
+def _no_answer(why: str) -> str:
+    for words in (CUT_OFF, NOTHING_SAID):
+        if words in why:
+            return words.replace("the answer", "it")
+    return f"there was none: {first_line(why)}"
 
 
 def _end(talk: Talk, model: str, told: Sequence[Told], left: Sequence[str]) -> Move:

@@ -91,7 +91,8 @@ def totals(model: str, told: Sequence[Told]) -> str:
     return (
         f"{len(told)} paragraphs: {first} summarised by {model} at once, {again} when "
         f"it was asked again, {rule} by rule because no answer of it could be used. "
-        "Planned, judged and put together by fixed rules (offline/digest)."
+        "Planned, judged and put together by fixed rules (offline/digest); of an "
+        "answer that went on, the first sentence is kept."
     )
 
 
@@ -110,6 +111,8 @@ def _row(one: Told) -> str:
     said = f"{one.part.number}. {escaped(one.summary)}"
     if not one.faults:
         return f"{said} *(the model)*"
-    why = "; then ".join(escaped(fault) for fault in one.faults)
+    faults = dict.fromkeys(escaped(fault) for fault in one.faults)
+    why = "; then ".join(faults)
+    why += ", both times" if len(one.faults) > len(faults) else ""
     how = "by rule, its most central sentence" if one.by_rule else "asked again"
     return f"{said} *({how}; the model's answer: {why})*"
