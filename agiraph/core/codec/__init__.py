@@ -110,5 +110,7 @@ if not TYPE_CHECKING:  # a checker that saw this would believe in every name
         """A name of this package, from the module that it lives in."""
         for home, names in _HOMES.items():
             if name in names.split():
-                return getattr(import_module(f"{__name__}.{home}"), name)
+                found = getattr(import_module(f"{__name__}.{home}"), name)
+                globals()[name] = found  # so that it is looked for once
+                return found
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
