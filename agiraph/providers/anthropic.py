@@ -25,6 +25,7 @@ from agiraph.providers.wire import (
     bare,
     compact,
     count,
+    grown,
     in_one_piece,
     made_id,
     own_content,
@@ -305,7 +306,7 @@ class MessagesHearing:
             return
         for key, value in delta.items():
             if key != "type":
-                block[key] = _grown(block.get(key), value)
+                block[key] = grown(block.get(key), value)
 
     def _diagnosed(self, data: Mapping[str, object]) -> None:
         found = data.get("diagnostics")
@@ -357,11 +358,3 @@ def _written(given: object) -> str:
 
 def _list(value: object) -> list[object]:
     return value if isinstance(value, list) else []
-
-
-def _grown(old: object, more: object) -> object:
-    if isinstance(old, str) and isinstance(more, str):
-        return old + more
-    if isinstance(old, list) and isinstance(more, list):
-        return old + more
-    return more

@@ -10,6 +10,7 @@ from agiraph.model.usage import Usage
 from agiraph.providers import faults
 from agiraph.providers.wire import (
     count,
+    grown,
     in_one_piece,
     made_id,
     read_call,
@@ -121,7 +122,7 @@ class ChatHearing:
                 for part in value:
                     self._add_call(part)
             elif key != "role" and value is not None:
-                self._message[key] = _grown(self._message.get(key), value)
+                self._message[key] = grown(self._message.get(key), value)
 
     def _add_call(self, part: dict[str, object]) -> None:
         index = part.pop("index", None)
@@ -208,17 +209,7 @@ def _as_deltas(choices: object) -> list[dict[str, object]]:
     return found
 
 
-def _grown(old: object, more: object) -> object:
-    if isinstance(old, str) and isinstance(more, str):
-        return old + more
-    if isinstance(old, list) and isinstance(more, list):
-        return old + more
-    return more
-
-
 def _merged(old: object, more: object) -> object:
     if isinstance(old, dict) and isinstance(more, dict):
-        return old | {
-            k: _grown(old.get(k), v) for k, v in more.items() if v is not None
-        }
-    return _grown(old, more)
+        return old | {k: grown(old.get(k), v) for k, v in more.items() if v is not None}
+    return grown(old, more)

@@ -202,3 +202,12 @@ def bare(model: str) -> str:
 def _refused(constant: str) -> float:
     msg = f"{constant} is no JSON"
     raise ValueError(msg)
+
+
+def grown(old: object, more: object) -> object:
+    """A part of a streamed answer with what came next: texts and lists are added to."""
+    if isinstance(old, str) and isinstance(more, str):
+        return old + more
+    if isinstance(old, list) and isinstance(more, list):
+        return old + more
+    return more

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from agiraph.core.brief import same_prefix
 from agiraph.core.codec import line_from_json, line_to_json
 from agiraph.core.compaction import asked_by, turns
 from agiraph.core.limits import BYTES_PER_TOKEN, LOG_BYTES
-from agiraph.core.loglines import BadLine, records
+from agiraph.core.loglines import BadLine, record_of, records
 from agiraph.errors import Damaged, NotThere, YourError
 from agiraph.model.conversation import (
     AssistantLine,
@@ -198,9 +198,10 @@ class Conversation:
             return False
         results = 0
         for text in reversed(tail.split(b"\n")[1 if start else 0 :]):
-            line = _role_of(text)
+            line = record_of(text) or {}
             if line.get("role") == "assistant":
-                return len(line.get("tool_calls", ())) > results
+                calls = line.get("tool_calls")
+                return isinstance(calls, list) and len(calls) > results
             results += line.get("role") == "tool"
             if line.get("role") in ("user", "system"):
                 return False
@@ -253,7 +254,7 @@ class Conversation:
         found, away = [], True
         for raw in data.split(b"\n"):
             if raw.strip():
-                said = _role_of(raw)
+                said = record_of(raw) or {}
                 if said.get("role") == "system":
                     away = said.get("node") == node
                 found.append((raw + b"\n", away))
@@ -308,14 +309,6 @@ def _from_people(line: Spoken) -> tuple[str, ...]:
     if not isinstance(line, UserLine) or line.sender != HUMAN:
         return ()
     return (line.content,) if line.kind in (Kind.MAIL, Kind.OPENING) else ()
-
-
-def _role_of(text: bytes) -> dict[str, Any]:
-    try:
-        found = json.loads(text)
-    except ValueError:
-        return {}
-    return found if isinstance(found, dict) else {}
 
 
 def _canonical(line: Spoken) -> Spoken:

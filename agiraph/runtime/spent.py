@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING
 
 from agiraph.core.codec import usage_from_line
+from agiraph.core.loglines import record_of
 from agiraph.errors import AgiraphError, YourError
 
 if TYPE_CHECKING:
@@ -63,8 +63,8 @@ def latest(reader: Reader, path: PurePosixPath) -> Iterator[list[ModelCall]]:
 
 
 def _call(raw: bytes) -> ModelCall | None:
+    found = record_of(raw)
     try:
-        found = json.loads(raw)
-        return usage_from_line(found) if isinstance(found, dict) else None
-    except (ValueError, YourError):
+        return usage_from_line(found) if found is not None else None
+    except YourError:
         return None

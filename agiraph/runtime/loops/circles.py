@@ -13,7 +13,7 @@ from agiraph.core import turn as rules
 from agiraph.core.brief import notice
 from agiraph.model.conversation import Kind, UserLine
 from agiraph.model.message import Message, Question, QuestionKind
-from agiraph.model.names import COORDINATOR, question_id
+from agiraph.model.names import AGIRAPH, COORDINATOR, question_id
 from agiraph.model.node import NodeState
 from agiraph.runtime.people import questions
 from agiraph.runtime.people.questions import IN_CIRCLES
@@ -74,7 +74,7 @@ async def _wait(desk: Desk, talk: Conversation, worker: Role, asked: int) -> Non
         async with worker.parked(NodeState.WAITING_FOR_HUMAN, words):
             await desk.until(worker.called)
     line = UserLine(
-        desk.world.stamp(), notice(prompts.words("stuck")), Kind.NOTICE, "agiraph"
+        desk.world.stamp(), notice(prompts.words("stuck")), Kind.NOTICE, AGIRAPH
     )
     await talk.append(line, flush=True)
     if asked in desk.questions:
