@@ -1,4 +1,4 @@
-"""The tools that need only the tree and a shell, ready to be called."""
+"""The tools on files, memory, commands and the web, ready to be called."""
 
 from __future__ import annotations
 
