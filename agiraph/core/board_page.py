@@ -37,6 +37,7 @@ def board_page(
     run: Run, nodes: Mapping[str, Node], *, picture: bool = True, counters: bool = True
 ) -> str:
     """The whole page; it changes only when what it says changes."""
+    nodes = _in_order(nodes)
     parts = [f"# Board of run {run.name}", _headline(run, nodes)]
     if nodes:
         parts += [mermaid(nodes) if picture else "", _table(nodes, counters=counters)]
@@ -44,6 +45,27 @@ def board_page(
         parts.append("No nodes yet.")
     parts.append(_stages(run))
     return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def _in_order(nodes: Mapping[str, Node]) -> dict[str, Node]:
+    """What is needed before what needs it, then by name: the same after a restart."""
+    left = {}
+    for node in nodes.values():
+        parent = found(node.spec.parent or "", nodes)
+        left[node.id] = {*dependencies(node, nodes), parent} & nodes.keys()
+    ordered: dict[str, Node] = {}
+    while left:
+        free = [name for name, needs in left.items() if needs <= ordered.keys()]
+        for name in sorted(free or left, key=_by_number):  # a circle comes as it is
+            ordered[name] = nodes[name]
+            del left[name]
+    return ordered
+
+
+def _by_number(name: str) -> list[tuple[int, str]]:
+    """A name's place among others: `part-10` comes behind `part-9`."""
+    parts = re.findall(r"\d+|\D+", name.casefold())
+    return [(int(each), "") if each.isdecimal() else (-1, each) for each in parts]
 
 
 def _headline(run: Run, nodes: Mapping[str, Node]) -> str:

@@ -46,7 +46,8 @@ def told(
 
 def _about_the_path(number: int, path: PurePosixPath | str) -> AgiraphError | None:
     if number == errno.ENOENT:
-        return NotThere(f"{path} is not there")
+        named = "the tree's folder" if str(path) == "." else path
+        return NotThere(f"{named} is not there")
     if number == errno.EXDEV:
         return Outside(f"{path} leads out of the folder that it must stay in")
     if number == errno.ELOOP:

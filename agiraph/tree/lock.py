@@ -147,7 +147,14 @@ def holder(root: str) -> Holder | None:
 def _open_lock(root: str) -> int:
     with suppress(FileExistsError):
         os.mkdir(f"{root}/{MACHINE}")
+        _keep_out_of_git(f"{root}/{MACHINE}")
     return os.open(f"{root}/{LOCK}", os.O_RDWR | os.O_CREAT | _FLAGS, 0o644)
+
+
+def _keep_out_of_git(folder: str) -> None:
+    """What belongs to this machine alone is not put under version control."""
+    with suppress(OSError), open(f"{folder}/.gitignore", "x", encoding="utf-8") as file:
+        file.write("*\n")
 
 
 def _lock_or_raise(fd: int, root: str) -> None:

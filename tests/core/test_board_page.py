@@ -223,3 +223,23 @@ def test_the_same_board_gives_the_same_page() -> None:
     nodes = board_of(done("a"), node("b", "a"))
 
     assert board_page(RUN, nodes) == board_page(RUN, dict(nodes))
+
+
+def test_the_order_of_the_nodes_hangs_on_nothing_but_the_nodes() -> None:
+    nodes = board_of(
+        node("report", "part-9", "part-10"),
+        node("part-10"),
+        node("part-9"),
+        node("inner", parent="part-9"),
+    )
+    page = board_page(RUN, nodes)
+    backwards = dict(reversed(nodes.items()))
+
+    assert board_page(RUN, backwards) == page
+    rows = re.findall(r"^\| \[([^]]+)\]", page, re.M)
+    assert rows == ["part-9", "part-10", "inner", "report"]
+
+
+def test_nodes_in_a_circle_have_their_rows_all_the_same() -> None:
+    circle = board_of(node("a", "b"), node("b", "a"))
+    assert re.findall(r"^\| \[([^]]+)\]", board_page(RUN, circle), re.M) == ["a", "b"]

@@ -48,6 +48,11 @@ def test_a_second_daemon_is_told_who_has_the_tree(root: Path) -> None:
     take(root).release()
 
 
+def test_what_belongs_to_this_machine_stays_out_of_git(root: Path) -> None:
+    with take(root):
+        assert (root / ".agiraph" / ".gitignore").read_text() == "*\n"
+
+
 def test_who_it_is_stands_in_daemon_json(root: Path) -> None:
     with take(root):
         said = json.loads((root / ".agiraph/daemon.json").read_text())

@@ -8,6 +8,7 @@ from agiraph.core.codec import emit, kinds
 from agiraph.core.codec.fields import Section
 from agiraph.core.codec.page import read_page
 from agiraph.core.codec.report import Findings, Good, Rejected
+from agiraph.model.agent import AgentState
 from agiraph.model.node import NodeState, NodeStatus
 from agiraph.model.usage import Spend, Usage
 
@@ -170,7 +171,9 @@ def _words(title: str, summary: str, waiting_for: str, error: str) -> str:
 
 
 def _agent_words(status: AgentStatus) -> str:
+    ended = status.state is AgentState.COMPLETED and status.run
     facts = [
+        ("Result", f"`runs/{status.run}/_output.md`" if ended else ""),
         ("Model", status.model),
         ("Fallback", status.fallback),
         ("Nodes", ", ".join(f"{count} {state}" for state, count in status.nodes)),
