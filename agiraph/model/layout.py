@@ -16,6 +16,7 @@ READ: Final = PurePosixPath("_read.yaml")
 MACHINE: Final = PurePosixPath(".agiraph")
 LOCK: Final = MACHINE / "lock"
 DAEMON: Final = MACHINE / "daemon.json"
+SETTINGS_KEPT: Final = MACHINE / "agiraph.yaml"
 SKILLS: Final = PurePosixPath("skills")
 ARCHIVE: Final = PurePosixPath("_archive")
 ERROR_SUFFIX: Final = ".error.md"

@@ -81,6 +81,7 @@ class World:
         trace: keeps the trace of a bug, where a person may find it.
         paused: whether the tree's PAUSE file is there.
         trouble: why something cannot be written now; empty when all is well.
+        unset: why it is not known what agiraph.yaml sets; empty when it is.
         crowded: why the disk takes no new work; empty when there is room.
         suspects: agents that were at work each time the daemon died lately.
         released: is told which of these a person lets try again.
@@ -121,6 +122,7 @@ class World:
     paused: bool = False
     trouble: str = ""
     crowded: str = ""
+    unset: str = ""
     suspects: frozenset[str] = frozenset()
     tool_servers: Host | None = None
     attic: Attic | None = None
@@ -161,7 +163,7 @@ class World:
     def hold(self) -> str:
         """Why nothing new may start in the whole tree; empty when it may."""
         full = any(isinstance(fault, Full) for fault in self._refused)
-        return self.crowded or (self.trouble if full else "")
+        return self.unset or self.crowded or (self.trouble if full else "")
 
     def look_at_disk(self) -> None:
         """Park everything where the disk is nearly full; wake it where it is not."""

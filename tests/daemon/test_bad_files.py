@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+import shutil
 import unicodedata
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.support.daemon import Daemon
 from tests.support.scripts import (
     at_gate,
     call,
@@ -28,8 +30,6 @@ from tests.support.scripts import (
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
-
-    from tests.support.daemon import Daemon
 
 
 @dataclass(frozen=True)
@@ -201,6 +201,9 @@ def test_other_files_that_cannot_be_read_stop_nothing(daemon: Daemon) -> None:
 
 
 def test_bad_settings_of_the_tree_leave_those_in_force(daemon: Daemon) -> None:
+    daemon.write("agiraph.yaml", "max_agents: 7\n")
+    kept = ".agiraph/agiraph.yaml"
+    daemon.until(lambda: daemon.read(kept) == "max_agents: 7\n", "it is in force")
     daemon.write("agiraph.yaml", "max_agents: lots\n")
     error_of(daemon, "agiraph.yaml", ("Line 1", "lots", "whole number"))
     speak(daemon, "settings", [done()])
@@ -208,6 +211,34 @@ def test_bad_settings_of_the_tree_leave_those_in_force(daemon: Daemon) -> None:
     daemon.until_state("settings", "completed")
     daemon.write("agiraph.yaml", "max_agents: 8\n")
     daemon.until(lambda: not daemon.there("agiraph.yaml.error.md"), "it is gone")
+
+
+def test_bad_settings_of_the_tree_stay_out_of_force_over_a_restart(
+    tmp_path: Path,
+) -> None:
+    with Daemon(tmp_path, {}) as daemon:
+        assert daemon.stop() == 0
+        bad = "model: scripted/scripts/one.yaml\nbudget: {usd_per_day: ten}\n"
+        daemon.write("agiraph.yaml", bad)
+        shutil.rmtree(daemon.root / ".agiraph")  # no good version is known
+        speak(daemon, "one", [done()])
+        daemon.write("one/GOAL.md", "Do it.\n")
+        daemon.start()
+        daemon.until_state("one", "held")
+        assert "agiraph.yaml" in daemon.head("one/_status.md")["waiting_for"]
+        daemon.write("agiraph.yaml", bad.replace("ten", "10"))
+        daemon.until_state("one", "completed")
+
+        assert daemon.stop() == 0
+        daemon.write("agiraph.yaml", "budget: [\n")
+        daemon.write("two/GOAL.md", "Do it.\n")
+        daemon.start()
+        daemon.until_state("two", "completed")
+        model = daemon.head("two/_status.md")["model"]
+        assert model == "scripted/scripts/one.yaml"  # the last good version's
+        error_of(daemon, "agiraph.yaml", ("broken YAML", "the last good version"))
+        (daemon.root / "agiraph.yaml").unlink()
+        daemon.until(lambda: not daemon.there("agiraph.yaml.error.md"), "it is gone")
 
 
 def test_a_bad_trigger_and_a_bad_identity_are_told_with_their_place(

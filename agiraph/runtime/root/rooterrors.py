@@ -43,9 +43,11 @@ class RootErrors:
                 )
         return list(kept.values())
 
-    async def rejected(self, path: PurePosixPath, problems: Sequence[Problem]) -> None:
+    async def rejected(
+        self, path: PurePosixPath, problems: Sequence[Problem], in_force: str
+    ) -> None:
         """The settings were not accepted; what was in force stays."""
-        page = error_page(path, problems, "the last good version, or the defaults")
+        page = error_page(path, problems, in_force)
         await self._world.write(error_file(path), page.encode())
         self._world.remark(log_words(path, problems))
 
