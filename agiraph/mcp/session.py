@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import base64
 import json
+import os
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
@@ -34,6 +35,8 @@ if TYPE_CHECKING:
 STARTS_WITHIN: Final = 60.0  # a first `npx` fetches its package
 ANSWERS_WITHIN: Final = 300.0
 LISTENS_WITHIN: Final = 20.0
+LOG_MOST: Final = 1024 * 1024  # bytes of a log, before it is begun anew
+LOG_LOOK: Final = 60.0
 SETTLES: Final = 1.0  # a server that changes its tools one by one is asked once
 _MOST_PAGES: Final = 20
 _MOST_TOOLS: Final = 200
@@ -62,8 +65,13 @@ class Place:
 
 @dataclass(slots=True)
 class _Signs:
-    """What a server lets us know without being asked."""
+    """What a server lets us know without being asked.
 
+    Attributes:
+        log: takes what it says to nobody; it is kept short.
+    """
+
+    log: str
     gone: anyio.Event = field(default_factory=anyio.Event)
     other_tools: anyio.Event = field(default_factory=anyio.Event)
 
@@ -81,8 +89,20 @@ class _Signs:
                 await event.wait()
                 group.cancel_scope.cancel()
 
+            group.start_soon(self._keep_short)
             group.start_soon(one, self.gone)
             group.start_soon(one, self.other_tools)
+
+    async def _keep_short(self) -> None:
+        """Begin a long log anew, as long as the server runs; it is written at its end.
+
+        A server over HTTP has none.
+        """
+        while True:
+            with suppress(OSError):
+                if os.stat(self.log).st_size > LOG_MOST:
+                    os.truncate(self.log, 0)
+            await anyio.sleep(LOG_LOOK)
 
 
 class Session:
@@ -215,7 +235,7 @@ async def opened(settings: ServerSettings, place: Place) -> AsyncIterator[Sessio
 async def _started(
     settings: ServerSettings, place: Place, stack: AsyncExitStack
 ) -> Session:
-    signs = _Signs()
+    signs = _Signs(place.log)
     info = types.Implementation(name="agiraph", version=place.version)
     try:
         transport = await _transport(settings, place, signs.gone, stack)
@@ -252,7 +272,9 @@ async def _transport(
         await stack.enter_async_context(http)
         return streamable_http_client(settings.url, http_client=http)
     # A short line now and then; whatever it says is a stranger's and no log of ours.
-    log = stack.enter_context(open(place.log, "w", encoding="utf-8"))  # noqa: ASYNC230, SIM115
+    with suppress(FileNotFoundError):
+        os.truncate(place.log, 0)
+    log = stack.enter_context(open(place.log, "a", encoding="utf-8"))  # noqa: ASYNC230, SIM115
     parameters = StdioServerParameters(
         command=settings.command,
         args=list(settings.args),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import importlib
 import json
 import sys
 from pathlib import Path
@@ -45,7 +46,16 @@ def running(host: SdkHost) -> AbstractAsyncContextManager[Session]:
 async def test_its_tools_are_listed_and_called(host: SdkHost) -> None:
     async with running(host) as session:
         names = [tool.name for tool in session.tools]
-        assert names == ["count", "die", "echo", "fail", "grow", "look", "picture"]
+        assert names == [
+            "chat",
+            "count",
+            "die",
+            "echo",
+            "fail",
+            "grow",
+            "look",
+            "picture",
+        ]
         echo = next(tool for tool in session.tools if tool.name == "echo")
         assert echo.description == "Say it again."
         assert echo.spec.name == "mcp__tests__echo"
@@ -104,6 +114,28 @@ async def test_a_server_that_has_other_tools_by_now_is_heard(
         assert (await session.call("grow", {})).text == "grown"
         assert await asyncio.wait_for(session.changed(), PATIENCE)
         assert {tool.name for tool in session.tools} - before == {"added"}
+
+
+async def test_what_a_server_says_to_nobody_is_kept_short(
+    host: SdkHost, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with running(host) as session:
+        module = importlib.import_module("agiraph.mcp.session")
+        monkeypatch.setattr(module, "LOG_MOST", 5_000)
+        monkeypatch.setattr(module, "LOG_LOOK", 0.01)
+        log = tmp_path / ".agiraph/mcp-tests.log"
+        await session.call("chat", {})
+        assert log.stat().st_size >= 4096
+        watching = asyncio.create_task(session.changed())
+        try:
+            await session.call("chat", {})
+            async with asyncio.timeout(PATIENCE):
+                while log.stat().st_size:
+                    await asyncio.sleep(0.01)
+            await session.call("chat", {})
+            assert b"\0" not in log.read_bytes()  # no hole before it
+        finally:
+            watching.cancel()
 
 
 @pytest.mark.parametrize(

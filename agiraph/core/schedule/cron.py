@@ -42,7 +42,7 @@ def cron_problem(line: str) -> str | None:
     try:
         next(CronSim(fields, _ANY_DAY))
     except CronSimError as error:
-        return f"its {str(error).removeprefix('Bad ')} is none"
+        return f"its {str(error).removeprefix('Bad ')} is impossible"
     except StopIteration:
         return "that day never comes"
     return None
