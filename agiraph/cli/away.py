@@ -6,6 +6,7 @@ from datetime import UTC, datetime, timedelta
 
 import click
 
+from agiraph.cli.absence import away_words
 from agiraph.cli.call import Call, tree_options
 from agiraph.cli.codes import Misused
 from agiraph.cli.read import Files
@@ -33,7 +34,7 @@ def away(call: Call, until: str | None) -> None:
     """
     files = Files(call.tree)
     put(files.root, AWAY, _page(until))
-    say(f"You are away: {AWAY}")
+    say(f"You are away {away_words(files)}: {AWAY}")
     say("Next: agiraph available")
 
 

@@ -92,9 +92,8 @@ def get(name: str, source: str | None) -> None:
     if offered is None:
         near = did_you_mean(name, gguf_files.OFFERED)
         raise NotFound(
-            f"no model is called {name!r} here.{near} There is: "
-            f"{', '.join(gguf_files.OFFERED)}. Any other GGUF file can be put into "
-            f"{gguf_files.folder(os.environ)}."
+            f"no model is called {name!r} here.{near} Any other GGUF file can be put "
+            f"into {gguf_files.folder(os.environ)}."
         )
     if source is not None:
         path = gguf_files.take(source, offered, os.environ)

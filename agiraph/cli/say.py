@@ -100,7 +100,8 @@ def resume(call: Call, name: str | None) -> None:
     path, what = _pause_of(files, name)
     if files.there(path):
         take_away(files.root, path)
-        say(f"{what[0].upper()}{what[1:]} goes on at the step where it stopped.")
+        who = what if name else "The whole tree"  # a name keeps its letters
+        say(f"{who} goes on at the step where it stopped.")
     elif name and agent_view(files, what, deep=False).status in ("held", "broken"):
         say(f"{what} was not paused; it is tried again.")
     else:
@@ -127,7 +128,8 @@ def stop(call: Call, name: str, node: str | None) -> None:
     home = Home(one_agent(files, name))
     path = home.stop if node is None else _node_stop(files, home, node)
     put(files.root, path, f"stopped by `agiraph stop` at {_now()}\n")
-    say(f"{'Run' if node is None else 'Node'} is told to stop: {path}")
+    what = f"The run of {home.agent}" if node is None else f"Node {path.parent.name}"
+    say(f"{what} is told to stop: {path}")
     if not daemon_of(files).running:
         say("No daemon runs on this tree: it counts at the next `agiraph up`.")
 

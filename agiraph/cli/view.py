@@ -204,7 +204,7 @@ def agent(files: Files, name: str, *, deep: bool = True) -> AgentView:
         turns=whole(facts, "turns") or 0,
         tokens=whole(facts, "tokens"),
         cost_usd=number(facts, "cost_usd"),
-        waiting_for=away or words(facts, "waiting_for"),
+        waiting_for=away or words(facts, "waiting_for") or _no_goal(files, home, facts),
         error=words(facts, "error"),
         paused=files.there(home.pause),
         stopping=files.there(home.stop),
@@ -217,6 +217,12 @@ def agent(files: Files, name: str, *, deep: bool = True) -> AgentView:
         fallback=words(facts, "fallback"),
         remarks=_texts(facts.get("remarks")),
     )
+
+
+def _no_goal(files: Files, home: Home, facts: Mapping[str, object]) -> str:
+    """What one that never began waits for, where its GOAL.md says nothing."""
+    begun = facts or files.text(home.goal).strip()
+    return "" if begun else "its goal: GOAL.md is empty"
 
 
 def newest_run(files: Files, home: Home) -> RunFolder | None:

@@ -88,7 +88,9 @@ def test_away_is_a_file_and_available_takes_it_away(run: Run, root: Path) -> Non
     assert (root / "AWAY").read_text() == "on the train\n"
     assert "You are away for now (on the train)" in run("status").stdout
     assert json.loads(run("status", "--json").stdout)["away"]
-    assert run("away", "3d").exit_code == 0
+    told = run("away", "3d")
+    assert told.exit_code == 0
+    assert "You are away until 20" in told.stderr
     assert (root / "AWAY").read_text().startswith("until: 20")
     assert run("away").exit_code == 0
     assert run("available").exit_code == 0

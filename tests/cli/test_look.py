@@ -53,6 +53,12 @@ def test_keys_that_nobody_knows_are_told(run: Run, root: Path) -> None:
     assert f"  agiraph.yaml: line 2: {odd}\n" in out
 
 
+def test_an_empty_goal_is_told(run: Run, root: Path) -> None:
+    (root / "blank").mkdir()
+    (root / "blank" / "GOAL.md").write_text("\n")
+    assert "  blank: new, its goal: GOAL.md is empty\n" in run("status").stdout
+
+
 def test_what_to_do_is_told_to_its_end(run: Run, root: Path) -> None:
     words = "set this, " * 60 + "and that"
     page = f"---\nstatus: held\nwaiting_for: {words!r}\n---\n"
