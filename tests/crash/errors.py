@@ -138,6 +138,8 @@ def main(words: list[str]) -> int:
             if args.keep:
                 home = home / "nowhere"
         said["tried"] += 1
+        if said["tried"] % 50 == 0:
+            print(f"{said['tried']} of {len(trials)}", flush=True)
         shutil.rmtree(home, ignore_errors=True)
 
     with ThreadPoolExecutor(args.jobs) as crew:
