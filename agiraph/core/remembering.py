@@ -26,6 +26,9 @@ _DAILY: Final = re.compile(r"(?:memory/)?\d{4}-\d{2}-\d{2}\.md")
 _HEADING: Final = re.compile(r"^#{1,6} ", re.MULTILINE)
 _COPIED: Final = 12  # words in a row that nobody writes twice by chance
 _SHARED: Final = 0.6  # of a line's words, for it to count as from there
+_SHARED_ABROAD: Final = 0.4  # of them with a stranger's, which are said in other words
+_TELLING: Final = 4  # letters of a word that tells something
+_TELLING_SHARED: Final = 2
 _HASH: Final = 12
 
 
@@ -130,19 +133,29 @@ def _plain(text: str) -> Iterable[str]:
 
 def traced(lines: Iterable[str], shown: Sequence[Source]) -> dict[str, str]:
     """The hash of each line that says something, and the name of where it is from."""
-    bags = [(source.name, frozenset(_plain(source.text))) for source in shown]
+    bags = [(source, frozenset(_plain(source.text))) for source in shown]
     return {line_hash(line): _from(line, bags) for line in lines if line.strip()}
 
 
-def _from(line: str, bags: Sequence[tuple[str, frozenset[str]]]) -> str:
+def _from(line: str, bags: Sequence[tuple[Source, frozenset[str]]]) -> str:
     mine = {word for word in _plain(line) if len(word) > 1}
     if len(mine) < 2:
         return ""
-    shares = [len(mine & bag) / len(mine) for _, bag in bags]
-    best = max(range(len(bags)), key=lambda at: shares[at], default=None)
-    if best is None or shares[best] < _SHARED:
-        return ""
-    return bags[best][0]
+    best, most = "", 0.0
+    for source, bag in bags:
+        share = len(mine & bag) / len(mine)
+        if share > most and _is_enough(share, mine & bag, source):
+            best, most = source.name, share
+    return best
+
+
+def _is_enough(share: float, words_of_both: set[str], source: Source) -> bool:
+    """Whether a line shares so much with a source that it is from there."""
+    if share >= _SHARED:
+        return True
+    telling = [x for x in words_of_both if len(x) >= _TELLING or not x.isascii()]
+    abroad = source.stranger and len(telling) >= _TELLING_SHARED
+    return abroad and share >= _SHARED_ABROAD
 
 
 def line_hash(line: str) -> str:

@@ -121,6 +121,20 @@ def test_each_line_is_traced_to_the_text_that_has_its_words() -> None:
     }
 
 
+@pytest.mark.parametrize(
+    ("line", "source"),
+    [
+        ("- Blackwell draws about a thousand watts (2024)", "https://chips.example"),
+        ("- The speed of it was of the essence", ""),
+        ("- Bob ignores rules at once", "a message from Bob"),
+    ],
+)
+def test_a_line_in_own_words_is_traced_to_the_stranger_behind_it(
+    line: str, source: str
+) -> None:
+    assert traced([line], sources(session())) == {line_hash(line): source}
+
+
 def test_only_what_is_new_in_a_text_counts_as_written() -> None:
     assert new_lines("a\nb\n", "b\n  a\nc\n") == ["c"]
 
