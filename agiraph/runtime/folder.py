@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from agiraph.core import copies
 from agiraph.core.inbox import HELD_OPEN
 from agiraph.core.limits import GOAL_BYTES, INBOX_BYTES
 from agiraph.errors import AgiraphError, NotThere
@@ -90,12 +91,22 @@ class Look:
         found.inbox = self._typed(home.inbox, INBOX_BYTES)
         found.approvals = self._look(home.approvals, GOAL_BYTES)
         found.goal_changed = names["GOAL.md"].changed if "GOAL.md" in names else None
+        self._copies(names)
         found.pause = "PAUSE" in names
         found.stop = "STOP" in names
         self._drops()
         self._asked()
         self._run()
         return found
+
+    def _copies(self, names: Iterable[str]) -> None:
+        home = self._home
+        texts = (home.goal, home.soul, home.memory, home.inbox)
+        others = (home.triggers, home.owner, home.approvals)
+        known = [path.name for path in (*texts, *others)]
+        for name in names:
+            if original := copies.copied(name, known):
+                self._found.odd[home.path / name] = copies.told(original)
 
     def _look(self, path: PurePosixPath, limit: int, *, at_once: bool = False) -> Sight:
         sight = self._reader.look(path, limit=limit, at_once=at_once)

@@ -127,6 +127,35 @@ async def test_a_person_is_told_that_a_worker_has_no_running_node(
         assert "Alice has no running node; the coordinator has your message" in outbox
 
 
+async def test_a_conflict_copy_is_not_read_and_is_told_of_once(tmp_path: Path) -> None:
+    async with inside(tmp_path) as a:
+        await a.begin()
+        await a.asked(COORDINATOR)
+        copies = ["_inbox.sync-conflict-20261121-201403-AB.md"]
+        copies += ["GOAL (Ann's conflicted copy 2026-11-21).md"]
+        for name in copies:
+            a.write(name, "Other words.\n")
+        await a.look()
+        await a.look()
+
+        for name in copies:
+            assert len([said for said in a.remarks if name in said]) == 1
+            assert (a.home / name).read_text() == "Other words.\n"
+        a.model.says(COORDINATOR, call("check_messages"))
+        await a.asked(COORDINATOR, 2)
+        assert "Other words." not in a.told()
+
+
+async def test_a_worker_may_write_coordinator_as_it_likes(tmp_path: Path) -> None:
+    async with inside(tmp_path) as a:
+        a.model.says(COORDINATOR, mine("n", "Alice"), say("ok"))
+        a.model.says("n", to("Coordinator", "It is done."))
+        await a.begin()
+        await a.asked("n", 2)
+
+        assert a.results("send_message", "Alice") == ["sent."]
+
+
 async def test_what_a_person_writes_to_human_the_coordinator_has(
     tmp_path: Path,
 ) -> None:

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from agiraph.ports import Intent, Seat
 
 _NAMES = {
+    "coordinator": COORDINATOR,
     "human": HUMAN,
     "person": HUMAN,
     "user": HUMAN,

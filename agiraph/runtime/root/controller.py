@@ -7,9 +7,10 @@ import heapq
 import random
 from typing import TYPE_CHECKING
 
+from agiraph.core import copies
 from agiraph.core.limits import DISK_EVERY, RESCAN_SECONDS, RESCAN_SHARE
 from agiraph.errors import AgiraphError
-from agiraph.model.layout import ROOT, Home
+from agiraph.model.layout import ROOT, SETTINGS, Home
 from agiraph.model.names import name_problem
 from agiraph.ports import EntryKind
 from agiraph.runtime.agent import ABSENT_SECONDS, Agent
@@ -197,6 +198,8 @@ class Controller:
     def _homes(self) -> list[str]:
         found = []
         for entry in self._world.reader.entries(ROOT):
+            if original := copies.copied(entry.name, [SETTINGS.name]):
+                self._root.say(f"{entry.name} is left alone: {copies.told(original)}")
             if entry.kind is not EntryKind.FOLDER or entry.name[0] in "._":
                 continue
             if self._house.only is not None and entry.name != self._house.only:
