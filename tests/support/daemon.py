@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from types import TracebackType
 
 PROJECT = Path(__file__).resolve().parents[2]
-PATIENCE = 20.0  # seconds; a fact that has not come by then will not come
+PATIENCE = 60.0  # seconds; a fact that has not come by then will not come
 LOOK = 0.02  # seconds between two looks at the disk
 ENDING = 15.0  # seconds for a clean end
 

@@ -62,7 +62,7 @@ if TYPE_CHECKING:
     from agiraph.runtime.hosting import Host
 
 AGENT = "a"
-PATIENCE = 30.0
+PATIENCE = 60.0  # seconds; where all wait for the disk a second may be ten
 
 
 @dataclass(frozen=True)
