@@ -139,14 +139,7 @@ class Daemon:
             clock=self._clock,
             patience=PATIENCE,
         )
-        self._pages = Fetcher(
-            PageCache(reader, self._pen),
-            self._clock,
-            version=__version__,
-            ca_file=environment.get("SSL_CERT_FILE", ""),
-            loopback=environment.get(LOOPBACK) == "1",
-        )
-        self._search = WebSearch(self._clock, environment)
+        self._web(reader, environment)
         self._shell = LocalShell(Beneath(self._root), self._pen, environment)
         bell = Bell(self._clock)
         world = World(
@@ -175,6 +168,16 @@ class Daemon:
         )
         world.notices = PostRoom(world, Outward(environment))
         return world
+
+    def _web(self, reader: DiskReader, environment: Mapping[str, str]) -> None:
+        self._pages = Fetcher(
+            PageCache(reader, self._pen),
+            self._clock,
+            version=__version__,
+            ca_file=environment.get("SSL_CERT_FILE", ""),
+            loopback=environment.get(LOOPBACK) == "1",
+        )
+        self._search = WebSearch(self._clock, environment)
 
     def _watch(self) -> FolderWatch:
         silent = silent_disk(self._root)
