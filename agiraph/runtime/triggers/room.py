@@ -354,6 +354,6 @@ def _is_errand(slot: Slot) -> bool:
 
 
 def _worth_an_event(slots: Iterable[Slot]) -> list[Slot]:
-    """What is told of as an event: what was missed for a trigger as one, if at all."""
+    """What is told as an event: not what found no change, or was missed while down."""
     quiet = (verdicts.UNCHANGED, verdicts.DOWN, verdicts.ASLEEP)
     return [slot for slot in slots if slot.fires or slot.reason not in quiet]
