@@ -304,10 +304,14 @@ class Controller:
             home = seat.agent.desk.home.path
             left = seconds_left(self._world.reader, home, clock.now().timestamp())
             seat.fresh = left > 0
-        first = seat.looked < seat.found
         late = clock.monotonic() >= seat.found + SETTINGS_WAIT
-        waits = self._settings.again is not None and not late
-        return max(left, SPACING) if first and waits else left
+        if seat.looked >= seat.found or late:
+            return left
+        if self._settings.moved():
+            self._ask("", 0.0)  # the home was seen sooner than they were
+        elif self._settings.again is None:
+            return left
+        return max(left, SPACING)
 
     # --- agents at rest
 

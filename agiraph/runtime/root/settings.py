@@ -38,12 +38,14 @@ class RootSettings:
         self._world = world
         self._errors = errors
         self._known = False
+        self._stood: tuple[int, float] | None = None
         self.mark = ""
         self.again: float | None = None
 
     async def look(self) -> TreeSettings | None:
         """The settings from now on; None where those in force stay."""
         last = None if self._known else self._recalled()
+        self._stood = self._stands()  # before: a change meanwhile is seen next time
         sight = await asyncio.to_thread(
             lambda: self._world.reader.look(SETTINGS, limit=GOAL_BYTES)
         )
@@ -58,6 +60,17 @@ class RootSettings:
             return found.value
         await self._refused(found.problems)
         return last
+
+    def moved(self) -> bool:
+        """Whether the file stands otherwise than at the last look."""
+        return self._stands() != self._stood
+
+    def _stands(self) -> tuple[int, float] | None:
+        try:
+            entry = self._world.reader.entry(SETTINGS)
+        except AgiraphError:
+            return None
+        return None if entry is None else (entry.size, entry.changed)
 
     async def _taken(self, text: str) -> None:
         self._known = True
