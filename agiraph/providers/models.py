@@ -227,7 +227,7 @@ class ModelCatalog:
         names += [f"{name}/" for name in self._without_models(names)]
         default = self.default()
         names += [name for name in (OFFLINE,) if name not in names]
-        return tuple(self._row(name, default) for name in names)
+        return tuple(self._row(name, default) for name in dict.fromkeys(names))
 
     def table(self) -> str:
         """The models that may be used, for a brief: name, strength, price."""

@@ -12,6 +12,7 @@ from agiraph.providers import known, local
 from agiraph.providers.accounts import way_to
 from agiraph.providers.models import ModelCatalog
 from tests.support.clock import HandClock
+from tests.support.gguf import model_file
 from tests.support.model_server import KEY, ModelServer, say
 from tests.support.talk import Talk
 
@@ -251,6 +252,14 @@ def test_the_table_names_only_what_can_be_used():
     assert "anthropic" not in table
     assert "offline" not in table
     assert "offline/digest" in catalog().table()
+
+
+def test_a_model_that_is_named_in_several_places_has_one_row(tmp_path):
+    model_file(tmp_path)
+    named = Settings(model=("gguf/small",), worker_model=("gguf/small",))
+    settings = TreeSettings(defaults=named)
+    found = catalog(settings, XDG_DATA_HOME=str(tmp_path)).rows()
+    assert [row.model for row in found].count("gguf/small") == 1
 
 
 def test_rows_say_why_a_model_cannot_be_used():

@@ -423,6 +423,8 @@ async def _stream(
         text = data if isinstance(data, str) else json.dumps(data, ensure_ascii=False)
         if number == reply.spoil:
             text = text[: len(text) // 2]
+        if writer.is_closing():
+            return False  # nobody listens any more
         event = (f"event: {name}\n" if name else "") + f"data: {text}\n\n"
         chunk = event.encode()
         writer.write(f"{len(chunk):x}\r\n".encode() + chunk + b"\r\n")

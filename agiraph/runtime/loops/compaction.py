@@ -158,7 +158,8 @@ class Compaction:
             f"again: {self._talk.size:,} of the {window.tokens:,} tokens of "
             f"{self._prefix.model} are used, {self._talk.prefix_bytes // 3:,} of them "
             "by rules and tools; take a model with a larger window, raise `context` "
-            "if it is larger than that, or shorten GOAL.md, MEMORY.md or the task"
+            "if it is larger than that, name fewer `tools`, or shorten GOAL.md, "
+            "MEMORY.md or the task"
         )
         revision = desk.revision
         async with self._role.held(words):
