@@ -98,37 +98,15 @@ class StainlessClient:
             http_client=self._http,
             **more,
         )
-        self._asked: dict[str, tuple[httpx2.URL, httpx2.Headers]] = {}
+        self._again = _Again(self._httpx, self._http, self._timeout)
 
     async def post(self, path: str, body: bytes) -> httpx2.Response | Badly:
         """See `Client`."""
-        if path in self._asked:
-            return await self._post_alike(path, body)
+        if self._again.knows(path):
+            return await self._again.post(path, body)
         got = await self._post_first(path, body)
-        if not isinstance(got, Badly) and not got.history:
-            asked = got.request
-            headers = self._httpx.Headers(_lasting(asked.headers))
-            self._asked[path] = (asked.url, headers)
+        self._again.learn(path, got)
         return got
-
-    async def _post_alike(self, path: str, body: bytes) -> httpx2.Response | Badly:
-        """Post to where the SDK posted before, with its headers."""
-        url, headers = self._asked[path]
-        request = self._httpx.Request(
-            "POST",
-            url,
-            headers=headers,
-            content=body,
-            extensions={"timeout": self._timeout.as_dict()},
-        )
-        response: httpx2.Response = await self._http.send(request, stream=True)
-        if response.is_success:
-            return response
-        try:
-            await response.aread()
-        finally:
-            await response.aclose()
-        return Badly(response.status_code, response.text, response.headers)
 
     async def _post_first(self, path: str, body: bytes) -> httpx2.Response | Badly:
         """Post by way of the SDK."""
@@ -153,6 +131,45 @@ class StainlessClient:
     async def close(self) -> None:
         """See `Client`."""
         await self._client.close()
+
+
+class _Again:
+    """Posts to where an SDK has posted before, with its headers."""
+
+    def __init__(self, httpx: Any, http: Any, timeout: httpx2.Timeout) -> None:
+        self._httpx = httpx
+        self._http = http
+        self._extensions = {"timeout": timeout.as_dict()}
+        self._asked: dict[str, tuple[httpx2.URL, httpx2.Headers]] = {}
+
+    def knows(self, path: str) -> bool:
+        """Whether a request to this path was answered."""
+        return path in self._asked
+
+    def learn(self, path: str, got: httpx2.Response | Badly) -> None:
+        """Keep the address and the headers of a request that was answered."""
+        if not isinstance(got, Badly) and not got.history:
+            headers = self._httpx.Headers(_lasting(got.request.headers))
+            self._asked[path] = (got.request.url, headers)
+
+    async def post(self, path: str, body: bytes) -> httpx2.Response | Badly:
+        """See `Client`; the path is one that it knows."""
+        url, headers = self._asked[path]
+        request = self._httpx.Request(
+            "POST",
+            url,
+            headers=headers,
+            content=body,
+            extensions=dict(self._extensions),
+        )
+        response: httpx2.Response = await self._http.send(request, stream=True)
+        if response.is_success:
+            return response
+        try:
+            await response.aread()
+        finally:
+            await response.aclose()
+        return Badly(response.status_code, response.text, response.headers)
 
 
 def _lasting(headers: httpx2.Headers) -> list[tuple[str, str]]:
@@ -187,9 +204,18 @@ class GenaiClient:
             if not hasattr(self._api, step):
                 msg = f"google-genai {sdk.__version__} lacks {step}; take 3.x"
                 raise ImportError(msg)
+        self._again = _Again(self._httpx, self._http, self._timeout)
 
     async def post(self, path: str, body: bytes) -> httpx2.Response | Badly:
         """See `Client`."""
+        if self._again.knows(path):
+            return await self._again.post(path, body)
+        got = await self._post_first(path, body)
+        self._again.learn(path, got)
+        return got
+
+    async def _post_first(self, path: str, body: bytes) -> httpx2.Response | Badly:
+        """Post by way of the SDK."""
         request = self._api._build_request("post", path, {})  # noqa: SLF001
         request.data, request.timeout = body, self._timeout
         try:

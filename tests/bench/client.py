@@ -22,7 +22,10 @@ async def main() -> None:
     """One conversation, as long as it was asked for."""
     kind, wire, turns, base, first = sys.argv[1:]
     body = json.loads(Path(first).read_text("utf-8"))
-    ask = {"httpx": _by_httpx, "sdk": _by_sdk}[kind](wire, base)
+    if kind == "httpx":
+        ask = _by_httpx(wire, _url(wire, base, f"turns-{turns}"))
+    else:
+        ask = _by_sdk(wire, base)
     print(flush=True)
     sys.stdin.readline()
     for _ in range(int(turns)):
@@ -45,6 +48,21 @@ def _grow(wire: str, body: Body, answer: Any) -> None:
             {"role": "tool", "tool_call_id": one["id"], "content": RESULT}
             for one in answer["tool_calls"]
         ]
+    elif wire == "gemini":
+        body["contents"].append(answer)
+        results = [
+            {
+                "functionResponse": {
+                    **part["functionCall"],
+                    "response": {"output": RESULT},
+                }
+            }
+            for part in answer["parts"]
+            if "functionCall" in part
+        ]
+        for each in results:
+            each["functionResponse"].pop("args", None)
+        body["contents"].append({"role": "user", "parts": results})
     else:
         body["input"] += answer
         body["input"] += [
@@ -61,16 +79,21 @@ def _grow(wire: str, body: Body, answer: Any) -> None:
 # --- httpx alone
 
 
-def _by_httpx(wire: str, base: str) -> Any:
+def _url(wire: str, base: str, model: str) -> str:
+    if wire == "gemini":
+        return f"{base}/v1beta/models/{model}:streamGenerateContent?alt=sse"
+    path = {"messages": "messages", "chat": "chat/completions"}.get(wire, "responses")
+    return f"{base}/v1/{path}"
+
+
+def _by_httpx(wire: str, url: str) -> Any:
     import httpx  # noqa: PLC0415 - only what is measured is loaded
 
     client = httpx.AsyncClient(timeout=60)
-    path = {"messages": "messages", "chat": "chat/completions"}.get(wire, "responses")
     headers = {"content-type": "application/json", "authorization": "Bearer none"}
 
     async def ask(body: Body) -> Any:
         data = json.dumps(body, ensure_ascii=False, separators=(",", ":")).encode()
-        url = f"{base}/v1/{path}"
         heard: list[Body] = []
         async with client.stream("POST", url, content=data, headers=headers) as stream:
             async for line in stream.aiter_lines():
@@ -87,6 +110,9 @@ def _heard(wire: str, events: list[Body]) -> Any:
         return events[-1]["response"]["output"]
     if wire == "messages":
         return _messages_heard(events)
+    if wire == "gemini":
+        found = [part for one in events for part in _gemini_parts(one)]
+        return {"role": "model", "parts": found}
     calls: list[Body] = []
     for event in events:
         for choice in event["choices"]:
@@ -97,6 +123,14 @@ def _heard(wire: str, events: list[Body]) -> Any:
                     more = part["function"]["arguments"]
                     calls[part["index"]]["function"]["arguments"] += more
     return {"role": "assistant", "content": None, "tool_calls": calls}
+
+
+def _gemini_parts(event: Body) -> list[Body]:
+    return [
+        part
+        for each in event.get("candidates", ())
+        for part in each.get("content", {}).get("parts", ())
+    ]
 
 
 def _messages_heard(events: list[Body]) -> Any:

@@ -27,6 +27,7 @@ providers:
   chat: {{kind: openai, base_url: "{base}/v1", api_key_env: BENCH_KEY, wire_api: chat}}
   responses: {{kind: openai, base_url: "{base}/v1", api_key_env: BENCH_KEY,
     wire_api: responses}}
+  gemini: {{kind: gemini, base_url: "{base}", api_key_env: BENCH_KEY}}
 """
 KEY = "bench-key-0123456789"
 LINES = "".join(f"Line {n}: the lamp was lit at dusk.\n" for n in range(1, 401))

@@ -1,4 +1,4 @@
-"""A model server that costs next to nothing: canned answers on all three wires.
+"""A model server that costs next to nothing: canned answers on all four wires.
 
 It runs in a process of its own (`python -m tests.bench.light`), so that its work is not
 counted, and checks nothing. What it answers goes by the model's name:
@@ -34,7 +34,9 @@ RESULT = {
     "messages": b'"type":"tool_result"',
     "chat": b'"role":"tool"',
     "responses": b'"type":"function_call_output"',
+    "gemini": b'"functionResponse"',
 }
+GENERATES = re.compile(r"/v1beta/models/([a-z]+)(?:-([0-9]+))?:streamGenerateContent")
 MODEL = re.compile(rb'"model":\s?"([a-z]+)(?:-([0-9]+))?"')
 MARK = re.compile(rb"mark-[a-z]+-[0-9]+")
 USAGE = {"input": 50, "output": 20, "cache_read": 0, "cache_write": 0}
@@ -140,11 +142,14 @@ class Talk(asyncio.Protocol):
 
     def _answer(self, method: str, path: str, body: bytes) -> bytes:
         book = self._book
-        wire = WIRES.get(path)
+        generates = GENERATES.match(path)
+        wire = "gemini" if generates else WIRES.get(path)
         if wire is None:
             return _page(self._control(method, path, body))
         found = MODEL.search(body)
         kind, count = (found[1].decode(), int(found[2] or 0)) if found else ("", 0)
+        if generates:
+            kind, count = generates[1], int(generates[2] or 0)
         model = f"{kind}-{count}" if count else kind
         results = body.count(RESULT[wire])
         book.note(wire, model, results, body)
