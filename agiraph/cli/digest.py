@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from contextlib import suppress
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
@@ -25,7 +25,7 @@ from agiraph.errors import ToolRefused, YourError
 from agiraph.model.layout import Home
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Collection, Iterator
     from pathlib import PurePosixPath
 
     from agiraph.cli.view import AgentView
@@ -126,7 +126,19 @@ def digest_of(files: Files, agent: str, start: datetime) -> Digest:
     runs = {str(event["run"]) for event in events if "run" in event}
     letters = dict(found for run in runs for found in _letters(files, home.run(run)))
     told = chronicle(events, letters)
+    away = {run for run in runs if files.there(home.archive / f"{run}.tar.gz")}
+    away -= set(files.folders(home.runs))
+    told.happened = [_at_hand(item, away) for item in told.happened]
+    told.decided = [_at_hand(item, away) for item in told.decided]
     return Digest(agent, told, spent, agent_view(files, agent))
+
+
+def _at_hand(item: Item, away: Collection[str]) -> Item:
+    """With the archive as its path, where its run was put away."""
+    parts = item.path.split("/")
+    if len(parts) < 2 or parts[0] != "runs" or parts[1] not in away:
+        return item
+    return replace(item, path=f"_archive/{parts[1]}.tar.gz")
 
 
 def _letters(files: Files, run: RunFolder) -> Iterator[tuple[str, Letter]]:

@@ -183,6 +183,21 @@ def test_a_message_without_a_call_yet_is_said_to_wait(run: Run, root: Path) -> N
 # --- digest
 
 
+def test_a_digest_names_the_archive_of_a_run_that_was_put_away(
+    run: Run, root: Path
+) -> None:
+    home = root / "news"
+    folder = "news/runs/2026-11-21-01/"
+    assert folder in run("digest", "news", "--since", "2026-11-21").stdout
+    (home / "_archive").mkdir()
+    (home / "_archive" / "2026-11-21-01.tar.gz").write_bytes(b"")
+    (home / "runs" / "2026-11-21-01").rename(root / "elsewhere")
+
+    told = run("digest", "news", "--since", "2026-11-21").stdout
+    assert folder not in told
+    assert "(news/_archive/2026-11-21-01.tar.gz)" in told
+
+
 def test_a_digest_says_what_happened_was_decided_cost_and_is_open(
     run: Run, root: Path
 ) -> None:
