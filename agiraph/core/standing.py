@@ -24,7 +24,7 @@ class Facts:
         held: who is held, and why.
         questions: ids of the questions that are open.
         queued: whether it waits for a place among the runs at work.
-        startable: whether some node could start.
+        startable: whether some node could start, or is just being started.
         resting: whether an infinite agent waits for its next cycle.
         aimless: whether GOAL.md was deleted.
         settling: whether the ended run's last call is still to get its result, which

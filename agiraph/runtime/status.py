@@ -17,6 +17,7 @@ from agiraph.model.agent import AgentState, AgentStatus, Permission
 from agiraph.model.event import EventType
 from agiraph.model.message import QuestionKind
 from agiraph.model.names import COORDINATOR
+from agiraph.model.node import NodeState
 from agiraph.runtime.loops import chains
 
 if TYPE_CHECKING:
@@ -225,6 +226,12 @@ def permissions_note(desk: Desk) -> str:
     return "; ".join(notes)
 
 
+def _is_coming(desk: Desk) -> bool:
+    """Whether a node could start, or has started and its loop is on its way."""
+    running = (node.status.state is NodeState.RUNNING for node in desk.nodes.values())
+    return any(running) or bool(board.startable(desk.nodes, desk.hands()))
+
+
 def _holds(desk: Desk) -> dict[str, str]:
     """What holds the agent; what holds the tree shows where there is work to do."""
     if not desk.world.hold or not (desk.run_open or desk.mail.has(COORDINATOR)):
@@ -243,7 +250,7 @@ def facts(desk: Desk) -> Facts:
         held={**desk.held, **_holds(desk)},
         questions=tuple(question.id for question in desk.questions.values()),
         queued=desk.world.runs.waits(desk.agent),
-        startable=bool(board.startable(desk.nodes, desk.hands())),
+        startable=_is_coming(desk),
         aimless=desk.goal is None,
         resting=desk.next_cycle is not None,
         settling=desk.cut_off and desk.goal is not None and not desk.stopping,
