@@ -18,6 +18,7 @@ from agiraph.cli import render
 from agiraph.cli.call import Call, as_json, tree_options
 from agiraph.cli.codes import Code, Misused, NotFound
 from agiraph.cli.names import found
+from agiraph.cli.post import post
 from agiraph.cli.read import Files
 from agiraph.cli.shell import quoted
 from agiraph.cli.view import newest_run, one_agent
@@ -28,13 +29,15 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from agiraph.model.layout import RunFolder
+    from agiraph.providers.replay_words import Word
 
 _KEPT = ("HOME", "LANG", "LC_ALL", "PATH", "PYTHONPATH", "TZ", "VIRTUAL_ENV")
+_WAITING = (Code.HELD, Code.WAITS)
 _PARTS = ("SOUL.md", "MEMORY.md", "memory", "inputs")
 # What differs from run to run without meaning anything.
 _PASSING = re.compile(
     r"\d{4}-\d\d-\d\d(T[\d:.]+([+-]\d\d:\d\d|Z)?|-\d+)?|\$\d[\d.]*|cost unknown"
-    r"|\d+(\.\d+)? ?m?s\b"
+    r"|\d+(\.\d+)? ?m?s\b|q-\d+"
 )
 
 
@@ -127,12 +130,62 @@ def _copy(files: Files, home: Home, folder: RunFolder, root: str) -> None:
 
 
 def _work(root: str, agent: str, recorded: str) -> None:
-    """One agent until it ends, in a process that knows no key."""
+    """One agent until it ends, in a process that knows no key.
+
+    Wherever it can only wait for a person, the person of the record speaks.
+    """
+    from agiraph.providers.replay import said
+    from agiraph.providers.replay_words import words
+
     environment = {key: os.environ[key] for key in _KEPT if key in os.environ}
     environment["AGIRAPH_REPLAY"] = recorded
-    words = [sys.executable, "-m", "agiraph", "run", agent, "--agents", root]
-    # Our own program, and the name of an agent that is there.
-    subprocess.run(words, env=environment, check=False, stdout=subprocess.DEVNULL)  # noqa: S603
+    typed = [sys.executable, "-m", "agiraph", "run", agent, "--agents", root]
+    left = list(words(recorded, said(recorded)))
+    while True:
+        # Our own program, and the name of an agent that is there.
+        done = subprocess.run(  # noqa: S603
+            typed, env=environment, check=False, stdout=subprocess.DEVNULL
+        )
+        due = _due(root, agent, left) if done.returncode in _WAITING else None
+        if due is None:
+            return
+        word, text = due
+        left = [each for each in left if each.id != word.id]  # one message to many
+        post(root, agent, text, to=word.to or None, urgent=word.urgent)
+
+
+def _due(root: str, agent: str, left: list[Word]) -> tuple[Word, str] | None:
+    """What the person says next, and in which words; None where nothing is due."""
+    from agiraph.providers.replay import place, said
+
+    files = Files(root)
+    run = newest_run(files, Home(agent))
+    if run is None:
+        return None
+    spoken = said(os.path.join(root, str(run.path)))
+    questions = _open_questions(files, Home(agent))
+    for word in left:
+        if word.who and place(spoken.get(word.who, ())) < word.after:
+            continue
+        if not word.question:
+            return word, word.text
+        asked = [n for n, text in questions.items() if text.startswith(word.question)]
+        if asked:
+            return word, f"{asked[0]}: {word.text}"
+    return None
+
+
+def _open_questions(files: Files, home: Home) -> dict[str, str]:
+    """The text of each question that waits for an answer, by its id."""
+    from agiraph.core.codec import read_question
+    from agiraph.core.codec.report import Good
+
+    found = {}
+    for name in files.files(home.questions):
+        read = read_question(files.text(home.questions / name), name)
+        if isinstance(read, Good) and not read.value.answer:
+            found[read.value.id] = read.value.text
+    return found
 
 
 def _departures(

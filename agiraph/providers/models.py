@@ -150,7 +150,8 @@ class ModelCatalog:
         recorded = self._environment.get(REPLAY, "")
         if recorded or (name == "replay" and name not in self._declared):
             run = recorded or rest
-            return self._kept(("replay", run), lambda: ReplayProvider(run))
+            waits = bool(recorded)  # `agiraph replay` says again what people said
+            return self._kept(("replay", run), lambda: ReplayProvider(run, waits=waits))
         if name not in self._declared:
             if name == "offline":
                 return self._kept((name,), _offline)

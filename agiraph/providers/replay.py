@@ -30,12 +30,14 @@ from agiraph.model.conversation import (
 )
 from agiraph.model.names import COORDINATOR
 from agiraph.model.usage import Usage
+from agiraph.providers import replay_words
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from agiraph.model.conversation import Line, Request
     from agiraph.model.json import JsonObject
+    from agiraph.providers.replay_words import Word
 
 _END = re.compile(r"(?:^|>)\[node ([^,\]]+),", re.M)
 _PLACE = "replayed"
@@ -45,20 +47,26 @@ _RESTS = "(Here the recorded run had heard more.)"
 class ReplayProvider:
     """Says what was said in one run; the records are read when it is first asked."""
 
-    def __init__(self, run: str) -> None:
+    def __init__(self, run: str, *, waits: bool = False) -> None:
+        """`waits`: nothing is answered before what people said then is said again."""
         self._run = run
+        self._waits = waits
+        self._words: tuple[Word, ...] = ()
         self._said: dict[str, list[Line]] | None = None
 
     async def ask(self, request: Request) -> Answer:
         """The answer that was given at this point of the run."""
         if self._said is None:
             self._said = said(self._run)
+            if self._waits:
+                self._words = replay_words.words(self._run, self._said)
         who = request.prefix.node or COORDINATOR
         answers = list(_answers(self._said.get(who, [])))
-        given = _given(request.lines)
+        given = place(request.lines)
         heard = _ends(request.lines)
         while _is_over(answers[given : given + 2], heard):
             given += 1
+        self._wait_for_people(request, who, given)
         if given >= len(answers):
             raise ProviderFault(
                 Fault.REQUEST,
@@ -76,6 +84,30 @@ class ReplayProvider:
 
     async def close(self) -> None:
         """Nothing is open."""
+
+    def _wait_for_people(self, request: Request, who: str, given: int) -> None:
+        """Held where a person spoke in the recorded run and has not spoken here.
+
+        Raises:
+            ProviderFault: so it is.
+        """
+        mine = [word for word in self._words if word.who == who and word.after <= given]
+        now = sum(word.after == given for word in mine)
+        here = replay_words.heard(request.lines)
+        if now > len(replay_words.heard(_newest(request))) and len(mine) > len(here):
+            raise ProviderFault(
+                Fault.KEY,
+                f"In the recorded run a person spoke to {who!r} before its answer "
+                f"{given + 1}: it waits for that.",
+            )
+
+
+def _newest(request: Request) -> list[Line]:
+    """What was told since the last answer."""
+    found: list[Line] = []
+    for line in request.lines:
+        found = [] if isinstance(line, AssistantLine) else [*found, line]
+    return found
 
 
 def _answers(lines: Iterable[Line]) -> Iterator[tuple[AssistantLine, frozenset[str]]]:
@@ -98,14 +130,14 @@ def _ends(lines: Iterable[Line]) -> frozenset[str]:
     return frozenset(end for words in told for end in _END.findall(words))
 
 
-def _given(lines: Iterable[Line]) -> int:
+def place(lines: Iterable[Line]) -> int:
     """How many answers of the record this conversation has had."""
-    place = 0
+    given = 0
     for line in lines:
         if isinstance(line, AssistantLine):
             found = line.own.get(_PLACE)
-            place = found if isinstance(found, int) else place + 1
-    return place
+            given = found if isinstance(found, int) else given + 1
+    return given
 
 
 def _is_over(

@@ -101,3 +101,59 @@ def test_of_a_run_that_was_put_away_it_says_how_to_bring_it_back(tree: Path) -> 
     page = agiraph(tree, "replay", "a", "1999-01-02-01")
     assert page.returncode == 3
     assert f"tar xzf {away} -C {tree / 'a' / 'runs'}" in page.stderr
+
+
+SPOKEN = """\
+coordinator:
+  - call: {ask_human: {question: "Which colour?"}}
+  - call: {create_work_node: {id: n, task: Write it down.}}
+  - text: I wait for the colour.
+  - text: I heard you.
+  - call: {wait: {}}
+  - call: {finish: {summary: It is written.}}
+n:
+  - call: {ask_human: {question: "How long?"}}
+  - calls:
+      - {name: write_file, arguments: {path: scratch/a.md, content: Lamps}}
+      - {name: publish, arguments: {summary: written}}
+"""
+
+
+@pytest.fixture(scope="module")
+def spoken(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A tree with a run on record in which a person answered and wrote."""
+    made = tmp_path_factory.mktemp("spoken") / "agents"
+    (made / "a").mkdir(parents=True)
+    (made.parent / "script.yaml").write_text(SPOKEN)
+    head = "model: scripted/script.yaml\nreflection: false\n"
+    (made / "a" / "GOAL.md").write_text(f"---\n{head}---\nAbout lamps.\n")
+    first = agiraph(made, "run", "a")
+    assert first.returncode == 8  # it waits for a person: nobody else can go on
+    assert "q-002" in first.stderr
+    for words in ("q-001: green", "Hurry up.", "q-002: a page"):
+        agiraph(made, "send", "a", words)
+        last = agiraph(made, "run", "a")
+    assert last.returncode == 0, last.stdout + last.stderr
+    (made.parent / "script.yaml").unlink()
+    return made
+
+
+def test_what_a_person_said_is_said_again_where_it_was_heard(
+    spoken: Path, tmp_path: Path
+) -> None:
+    kept = tmp_path / "again"
+    page = agiraph(spoken, "replay", "a", "--keep", str(kept))
+
+    assert page.returncode == 0, page.stdout + page.stderr
+    assert "recorded completed, now completed" in page.stdout
+    then = (spoken / "a" / "conversation.jsonl").read_text()
+    now = (kept / "a" / "conversation.jsonl").read_text()
+    for words in ("green", "Hurry up."):
+        assert now.count(words) == then.count(words)
+        assert answers_before(now, words) == answers_before(then, words)
+
+
+def answers_before(conversation: str, words: str) -> int:
+    lines = conversation.splitlines()
+    first = next(n for n, line in enumerate(lines) if words in line)
+    return sum(json.loads(line)["role"] == "assistant" for line in lines[:first])
