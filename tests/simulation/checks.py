@@ -7,7 +7,7 @@ import re
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
-from agiraph.model.layout import Home
+from agiraph.model.layout import MACHINE, Home
 from agiraph.model.names import HUMAN
 from agiraph.model.tool import Effect
 from tests.simulation.outside import MARK
@@ -38,8 +38,8 @@ class Observer:
         self._person = person
 
     def before(self, name: str, path: PurePosixPath) -> None:
-        """People's files are never written."""
-        if "_state" in path.parts:
+        """People's files are never written; their last good copies are ours."""
+        if "_state" in path.parts or MACHINE.name in path.parts:
             return
         if "_messages" in path.parts and name == "write" and self._tree.find(path):
             self._notes.wrong(f"{path} is written over")
