@@ -373,11 +373,10 @@ async def test_what_the_coordinator_says_to_an_approval_is_told_to_the_person(
     await asks(a, 1)
     await fill_in(a, word)
     a.model.says(COORDINATOR, call("check_board"), say("That is that."))
-    outbox = a.home / "_outbox.md"
-    await a.until(lambda: "That is that." in outbox.read_text("utf-8"))
+    await a.until(lambda: "That is that." in a.outbox())
     assert ("refused" in a.results("bash")[0]) is (word == "no")
     a.model.says(COORDINATOR, say("Nobody has asked for this."))
-    await a.stays(lambda: "Nobody has" not in outbox.read_text("utf-8"))
+    await a.stays(lambda: "Nobody has" not in a.outbox())
 
 
 async def test_a_node_for_nobody_asks_for_the_first_worker_alone(a: Inside) -> None:
