@@ -370,6 +370,21 @@ async def test_the_dead_are_told_of_nothing_that_they_might_go_on_by() -> None:
     assert tree.data(STATUS) is None
 
 
+async def test_what_is_seen_when_a_pen_is_closed_outlasts_a_power_cut() -> None:
+    for seed in range(20):
+        tree, _, chance = in_memory(seed)
+        pen = MemoryPen(tree, chance=chance)
+        write = asyncio.ensure_future(pen.write(STATUS, b"new"))
+        while tree.data(STATUS) is None:
+            await asyncio.sleep(0)
+        write.cancel()
+        await pen.close()
+        pen.dead = True
+        tree.cut(chance)
+        assert tree.data(STATUS) == b"new"
+        await asyncio.gather(write, return_exceptions=True)
+
+
 async def test_a_kill_loses_nothing_that_was_written() -> None:
     tree, pen, _ = in_memory(0)
     await pen.append(LOG, b'{"n": 1}\n', flush=False)
