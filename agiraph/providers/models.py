@@ -13,7 +13,6 @@ from agiraph.providers import faults, gguf, gguf_files, known, local, prices
 from agiraph.providers.accounts import has_package, way_to
 from agiraph.providers.connection import Connections
 from agiraph.providers.gate import PATIENCE, Gate
-from agiraph.providers.replay import ReplayProvider
 from agiraph.providers.service import WireProvider
 from agiraph.providers.text_fallback import TextFallback
 
@@ -151,6 +150,8 @@ class ModelCatalog:
         if recorded or (name == "replay" and name not in self._declared):
             run = recorded or rest
             waits = bool(recorded)  # `agiraph replay` says again what people said
+            from agiraph.providers.replay import ReplayProvider  # noqa: PLC0415
+
             return self._kept(("replay", run), lambda: ReplayProvider(run, waits=waits))
         if name not in self._declared:
             if name == "offline":

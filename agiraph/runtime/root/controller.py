@@ -309,7 +309,7 @@ class Controller:
             return left
         if self._settings.moved():
             self._ask("", 0.0)  # the home was seen sooner than they were
-        elif self._settings.again is None:
+        elif not self._settings.pending:
             return left
         return max(left, SPACING)
 

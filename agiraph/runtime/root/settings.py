@@ -31,6 +31,7 @@ class RootSettings:
     Attributes:
         mark: what stands for the file as it was judged last.
         again: seconds until another look is worth it, while it changes; else None.
+        pending: whether a change was seen that is not judged yet, or not in force.
     """
 
     def __init__(self, world: World, errors: RootErrors) -> None:
@@ -41,25 +42,34 @@ class RootSettings:
         self._stood: tuple[int, float] | None = None
         self.mark = ""
         self.again: float | None = None
+        self.pending = False
 
     async def look(self) -> TreeSettings | None:
         """The settings from now on; None where those in force stay."""
         last = None if self._known else self._recalled()
-        self._stood = self._stands()  # before: a change meanwhile is seen next time
+        stands = self._stands()  # before: a change meanwhile is seen next time
+        self.pending = self.pending or stands != self._stood
+        self._stood = stands
+        settings = await self._judge()
+        self.pending = self.again is not None
+        return last if settings is None else settings
+
+    async def _judge(self) -> TreeSettings | None:
+        """The settings in the file; None where it stays, changes or is not good."""
         sight = await asyncio.to_thread(
             lambda: self._world.reader.look(SETTINGS, limit=GOAL_BYTES)
         )
         self.again = sight.again if sight.seen is Seen.LATER else None
         mark = f"{sight.seen}{sight.sha}{sight.problem}"
         if self.again is not None or mark == self.mark:
-            return last
+            return None
         self.mark = mark
         found = _judged(sight)
         if isinstance(found, Good):
             await self._taken(sight.text)
             return found.value
         await self._refused(found.problems)
-        return last
+        return None
 
     def moved(self) -> bool:
         """Whether the file stands otherwise than at the last look."""
