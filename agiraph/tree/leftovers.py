@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 
 _RUNS: Final = 2  # the newest runs of an agent are the only ones still written to
 _MOST_FOLDERS: Final = 500
-_DEPTH: Final = 3  # memory/ and _state/accepted/ have folders of their own
+# memory/ and _state/accepted/ have folders of their own; of a run, nodes/ and workers/
+_DEPTH: Final = 3
 
 
 def remove_leftovers(beneath: Beneath) -> int:
@@ -59,6 +60,7 @@ def _written_folders(beneath: Beneath) -> Iterator[PurePosixPath]:
         yield from (home.questions, home.dropbox, home.conversations)
         for run in sorted(_folders(beneath, home.runs))[-_RUNS:]:
             yield from _of_run(beneath, home.runs / run)
+            yield from _below(beneath, home.accepted(home.runs / run), _DEPTH)
 
 
 def _of_run(beneath: Beneath, run: PurePosixPath) -> Iterator[PurePosixPath]:

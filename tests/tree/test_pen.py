@@ -407,6 +407,8 @@ async def test_leftovers_of_a_killed_daemon_are_taken_away(
         ".a.yaml.agi-12-abcdef.tmp",
         "ada/._status.md.agi-12-abcdef.tmp",
         "ada/_state/accepted/.GOAL.md.agi-1-0f.tmp",
+        "ada/_state/accepted/runs/2026-11-21-01/nodes/n/._spec.md.agi-1-0f.tmp",
+        "ada/_state/accepted/runs/2026-11-21-01/workers/Al/.identity.md.agi-1-0f.tmp",
         "ada/runs/2026-11-21-01/nodes/n/._status.md.agi-9-0f.tmp",
         "ada/runs/2026-11-21-01/workers/Alice/.memory.md.agi-9-0f.tmp",
     ]
