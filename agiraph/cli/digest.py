@@ -20,9 +20,11 @@ from agiraph.core.chronicle import Chronicle, Letter, chronicle
 from agiraph.core.codec import usage_from_line
 from agiraph.core.costs import Tally
 from agiraph.core.durations import seconds
+from agiraph.core.loghead import head_of
 from agiraph.core.loglines import record_of, time_of
-from agiraph.errors import ToolRefused, YourError
+from agiraph.errors import AgiraphError, ToolRefused, YourError
 from agiraph.model.layout import Home
+from agiraph.runtime.parts import archived, archives
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
@@ -155,7 +157,10 @@ def _letters(files: Files, run: RunFolder) -> Iterator[tuple[str, Letter]]:
 
 
 def _since(files: Files, path: PurePosixPath, start: datetime) -> Iterator[JsonObject]:
-    """The lines of a log from a moment on; of a long one its end is read."""
+    """The lines of a log from a moment on; of a long one its end is read.
+
+    What was put away of it is read where the moment lies so far back.
+    """
     entry = files.entry(path)
     size, part, first = entry.size if entry else 0, _FIRST_PART, start.timestamp()
     while True:
@@ -165,7 +170,24 @@ def _since(files: Files, path: PurePosixPath, start: datetime) -> Iterator[JsonO
         if not begin or (found and time_of(found[0].get("ts")) < first):
             break
         part *= 4
+    if not begin and time_of(head_of(raw[0] + b"\n").ts) >= first:
+        found = [*_put_away(files, path, first), *found]
     yield from (line for line in found if time_of(line.get("ts")) >= first)
+
+
+def _put_away(files: Files, path: PurePosixPath, first: float) -> Iterator[JsonObject]:
+    """The lines of the archives that reach so far."""
+    kept: list[list[JsonObject]] = []
+    for archive in reversed(archives(files.reader, path)):
+        try:
+            lines = list(archived(files.reader, archive))
+        except AgiraphError:
+            continue  # `agiraph check` tells of it
+        kept.append([line for each in lines if (line := record_of(each)) is not None])
+        if kept[-1] and time_of(kept[-1][0].get("ts")) < first:
+            break
+    for lines_ in reversed(kept):
+        yield from lines_
 
 
 def open_things(view: AgentView) -> list[dict[str, str]]:

@@ -60,7 +60,8 @@ def logs(
     """What happened to an agent, or with no NAME to all of them, oldest first.
 
     A sentence for each event; --json prints the lines of events.jsonl as they are.
-    Without NAME, agents that are made meanwhile are followed too.
+    All events of an agent are told with what was put away of them. Without NAME,
+    agents that are made meanwhile are followed too.
 
     Examples:
       agiraph logs -f
@@ -72,7 +73,7 @@ def logs(
     files = Files(call.tree)
     stream = Stream(files, None if name is None else one_agent(files, name))
     most = lines if lines is not None else 0 if json_ else _SHOWN_LINES
-    found = stream.begin()
+    found = stream.begin(put_away=not most)
     manner = _Manner(json_=json_, details=details, named=name is None)
     for event in manner.worth(found)[-most:]:
         manner.tell(event)

@@ -96,6 +96,11 @@ class _NoPen:
     async def mend(self, path: PurePosixPath) -> None:
         """Nothing."""
 
+    async def shorten(
+        self, path: PurePosixPath, head: bytes, start: int, last: bytes
+    ) -> None:
+        """Nothing."""
+
     async def move(self, source: PurePosixPath, target: PurePosixPath) -> None:
         """Nothing."""
 

@@ -11,14 +11,17 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from agiraph.core.costs import Tally, from_row, to_row
+from agiraph.core.loghead import WHOLE
 from agiraph.errors import AgiraphError
 from agiraph.model.layout import MACHINE, Home
+from agiraph.runtime.parts import head_at
 from agiraph.runtime.spent import calls_to
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from agiraph.cli.read import Files
+    from agiraph.core.loghead import Head
 
 CACHE = MACHINE / "costs.json"
 _VERSION = 1
@@ -45,22 +48,37 @@ def _one(
 ) -> tuple[Tally, dict[str, Any], int]:
     """One agent's sums, what is to be kept of them, and how many bytes were read."""
     path = Home(agent).usage
-    start, sums = 0, {}
-    size = kept.get("size", 0)
-    if size and kept.get("mark") == _mark(files, agent, size):
-        with suppress(ValueError, TypeError, KeyError):
-            sums, start = dict(map(from_row, kept["sums"])), size
-    tally, end = Tally(sums), start
-    for call, behind in calls_to(files.reader, path, start=start):
-        tally.add(call)
-        end = behind
+    while True:
+        head = _head(files, agent)
+        start, sums = 0, {}
+        size = kept.get("size", 0)
+        if size and kept.get("mark") == _mark(files, agent, size, head):
+            with suppress(ValueError, TypeError, KeyError):
+                sums, start = dict(map(from_row, kept["sums"])), size
+        tally, end = Tally(sums), start
+        for call, behind in calls_to(files.reader, path, start=start):
+            tally.add(call)
+            end = behind
+        if _head(files, agent) == head:  # else some of it was put away meanwhile
+            break
     rows = [to_row(spot, each) for spot, each in tally.items()]
-    entry = {"size": end, "mark": _mark(files, agent, end), "sums": rows}
+    entry = {"size": end, "mark": _mark(files, agent, end, head), "sums": rows}
     return tally, entry if end else {}, end - start
 
 
-def _mark(files: Files, agent: str, size: int) -> str:
-    start = max(0, size - _MARK)
+def _head(files: Files, agent: str) -> Head:
+    try:
+        return head_at(files.reader, Home(agent).usage)
+    except AgiraphError:
+        return WHOLE
+
+
+def _mark(files: Files, agent: str, place: int, head: Head) -> str:
+    """What stands before a place; empty where it was put away, or is not there."""
+    size = head.offset(place)
+    start = max(head.size, size - _MARK)
+    if start >= size:
+        return ""
     try:
         part = files.reader.part(Home(agent).usage, offset=start, limit=size - start)
     except AgiraphError:

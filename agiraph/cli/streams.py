@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 import time
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from agiraph.cli.view import agent_names
+from agiraph.core.loglines import record_of
+from agiraph.errors import AgiraphError
 from agiraph.model.layout import Home
+from agiraph.runtime.parts import archived, archives
 from agiraph.tree.logs import Tail
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import PurePosixPath
+
     from agiraph.cli.read import Files
     from agiraph.model.json import JsonObject
     from agiraph.tree.logs import Damage
@@ -29,10 +36,17 @@ class Stream:
         self._looked = 0.0
         self.damage: list[Damage] = []
 
-    def begin(self) -> list[JsonObject]:
-        """What is on record, oldest first; of many agents the last part of each."""
+    def begin(self, *, put_away: bool = False) -> list[JsonObject]:
+        """What is on record, oldest first; of many agents the last part of each.
+
+        Args:
+            put_away: of one agent, with what was put away of its log.
+        """
         self._look_for_agents(whole=self._only is not None)
-        return self._gathered()
+        old = []
+        if put_away and self._only is not None:
+            old = list(_archived(self._files, Home(self._only).events))
+        return old + self._gathered()
 
     def more(self) -> list[JsonObject]:
         """What was added since the last call, of new agents everything."""
@@ -58,6 +72,16 @@ class Stream:
                 latest = max(latest, str(event.get("ts", "")))
                 found.append((latest, event))
         return [event for _, event in sorted(found, key=lambda each: each[0])]
+
+
+def _archived(files: Files, log: PurePosixPath) -> Iterator[JsonObject]:
+    """The events in the archives of a log, as far as they can be read."""
+    for archive in archives(files.reader, log):
+        with suppress(AgiraphError):  # `agiraph check` tells of it
+            for line in archived(files.reader, archive):
+                event = record_of(line)
+                if event is not None:
+                    yield event
 
 
 class _Log:

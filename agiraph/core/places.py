@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final, Protocol, TypeAlias
 
 from agiraph.errors import ToolRefused
@@ -49,6 +49,8 @@ class Place:
         shown: the path in the caller's own words.
         names: the only names that a listing shows; None is all.
         spec_of: the node whose `_spec.md` this is, when it is to be written.
+        packed: where its archive lies once it was put away; of a folder, where those
+            of its files lie.
     """
 
     path: PurePosixPath
@@ -56,6 +58,7 @@ class Place:
     shown: str
     names: tuple[str, ...] | None = None
     spec_of: str | None = None
+    packed: PurePosixPath | None = None
 
 
 Parts: TypeAlias = tuple[str, ...]
@@ -122,10 +125,17 @@ def _worker_file(parts: Parts, seat: Caller) -> Place:
 
 def _conversations(parts: Parts, seat: Caller) -> Place:
     home = Home(seat.agent)
-    folder = home.conversations
     if seat.worker is not None:
         folder = _run(seat).worker(seat.worker).conversations
-    return _inside(folder, parts[1:], parts[0])
+        return _inside(folder, parts[1:], parts[0])
+    place = _inside(home.conversations, parts[1:], parts[0])
+    match parts[1:]:
+        case ():
+            return replace(place, packed=home.talks_away)
+        case (name,):
+            return replace(place, packed=home.talks_away / f"{name}.gz")
+        case _:
+            return place
 
 
 def _run_file(parts: Parts, seat: Caller) -> Place:

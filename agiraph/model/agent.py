@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from enum import Enum
+from math import inf
 from typing import TYPE_CHECKING
 
 from agiraph.model.usage import Spend
@@ -182,9 +183,17 @@ class SearchSettings:
 
 @dataclass(frozen=True, slots=True)
 class Keep:
-    """For how many seconds a run stays a folder after its end."""
+    """For how many seconds what has grown old stays where it is.
+
+    Attributes:
+        runs: a run stays a folder, after its end.
+        logs: a line stays in its log, and what compaction put aside a plain file.
+        archives: an archive stays; for ever where nobody has said so.
+    """
 
     runs: float = 90 * 86400.0
+    logs: float = 90 * 86400.0
+    archives: float = inf
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,6 +29,11 @@ def error_file(path: PurePosixPath) -> PurePosixPath:
     return path.with_name(name.decode("utf-8", "ignore") + ERROR_SUFFIX)
 
 
+def put_away(log: PurePosixPath) -> PurePosixPath:
+    """The folder of a log's archives: `events.jsonl` has `_archive/events/`."""
+    return log.parent / "_archive" / log.stem.lstrip("_")
+
+
 @dataclass(frozen=True, slots=True)
 class NodeFolder:
     """The paths of one node."""
@@ -313,6 +318,10 @@ class Home:
     @property
     def archive(self) -> PurePosixPath:
         return self.path / "_archive"
+
+    @property
+    def talks_away(self) -> PurePosixPath:
+        return self.archive / "conversations"
 
     def kept_worker(self, worker: str) -> WorkerFolder:
         """What stays at hand of a worker whose run was put away."""

@@ -182,6 +182,25 @@ class Pen(Protocol):
     async def mend(self, path: PurePosixPath) -> None:
         """Cut off what a crash tore at the end of a log; nothing where none is torn."""
 
+    async def shorten(
+        self, path: PurePosixPath, head: bytes, start: int, last: bytes
+    ) -> None:
+        """Put a line in the place of a log's beginning, in one step.
+
+        What is added to the log meanwhile comes behind it. Not to be repeated: when it
+        fails, whoever asked looks at the log again.
+
+        Args:
+            path: of the log.
+            head: the line.
+            start: the offset of the first line that stays.
+            last: the line before it, which goes.
+
+        Raises:
+            Changing: `last` stands nowhere there, or the log was replaced meanwhile.
+            Outside, NotPlain, Full, ReadOnly, DiskFault: as they say.
+        """
+
     async def move(self, source: PurePosixPath, target: PurePosixPath) -> None:
         """Rename a file or folder in one step, durably; never over something."""
 
@@ -213,7 +232,7 @@ class Whereabouts(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class PutAway:
-    """A folder that was put away: its archive, and the bytes before and after."""
+    """What was put away: its archive, and the bytes before and after."""
 
     archive: PurePosixPath
     before: int
@@ -221,21 +240,51 @@ class PutAway:
 
 
 class Attic(Protocol):
-    """Puts folders away as archives. Never deletes what is not in one; blocks."""
+    """Puts things away as archives. Never deletes what is not in one; blocks.
 
-    def put_away(self, folder: PurePosixPath, into: PurePosixPath) -> PutAway:
+    An archive that is there already is used where it holds exactly the same, and else
+    left alone. All of it raises:
+
+        Changing: it changed meanwhile, or was broken off; it is still there.
+        NotThere, NotPlain, Full, ReadOnly, DiskFault: as they say.
+    """
+
+    def put_away(
+        self, folder: PurePosixPath, into: PurePosixPath, at: float
+    ) -> PutAway:
         """Make an archive of a folder in another, and take the folder away.
 
-        The folder goes only once an archive that holds exactly the same is on the
-        disk; an archive that is there already is used, or left alone.
+        The folder goes only once the archive is on the disk.
 
-        Raises:
-            Changing: it changed meanwhile, or was broken off; it is still there.
-            NotThere, NotPlain, Full, ReadOnly, DiskFault: as they say.
+        Args:
+            at: the moment to note in the archive, in seconds since 1970.
         """
 
     def clear(self, folder: PurePosixPath) -> None:
-        """Take away a folder that was put away; raises as `put_away` does."""
+        """Take away a folder that was put away."""
+
+    def put_file_away(
+        self, path: PurePosixPath, into: PurePosixPath, at: float
+    ) -> PutAway:
+        """The same for one file."""
+
+    def copy_away(
+        self,
+        path: PurePosixPath,
+        span: tuple[int, int],
+        archive: PurePosixPath,
+        at: float,
+    ) -> PutAway:
+        """Make an archive of a part of a file, which stays as it is.
+
+        Args:
+            span: the offsets of its first byte and behind its last.
+            archive: what is to be made; nothing has this name.
+            at: the moment to note in the archive, in seconds since 1970.
+        """
+
+    def held(self, path: PurePosixPath, start: int, archive: PurePosixPath) -> int:
+        """How many bytes of a file from an offset an archive holds, and no others."""
 
     def stop(self) -> None:
         """Break off what is under way."""

@@ -30,7 +30,7 @@ from agiraph.model.conversation import (
 )
 from agiraph.model.names import COORDINATOR
 from agiraph.model.usage import Usage
-from agiraph.providers import replay_words
+from agiraph.providers import replay_files, replay_words
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -175,7 +175,7 @@ def said(run: str) -> dict[str, list[Line]]:
             "run's folder, such as agents/news/runs/2026-11-21-01.",
         )
     found: dict[str, list[Line]] = defaultdict(list)
-    own = [*sorted((home / "conversations").glob("*")), home / "conversation.jsonl"]
+    own = [*replay_files.sessions(home), home / "conversation.jsonl"]
     found[COORDINATOR] = list(_of_run(own, folder.name))
     for log in sorted((folder / "workers").glob("*/conversation.jsonl")):
         node = ""
@@ -198,13 +198,8 @@ def _of_run(files: list[Path], run: str) -> Iterator[Line]:
 
 
 def _lines(files: list[Path]) -> Iterator[Line]:
-    for file in files:
+    for raw in replay_files.lines_of(*files):
         try:
-            data = file.read_bytes()
-        except OSError:
-            continue
-        for raw in data.splitlines():
-            try:
-                yield line_from_json(json.loads(raw))
-            except (ValueError, YourError):
-                continue  # half a line that a crash left
+            yield line_from_json(json.loads(raw))
+        except (ValueError, YourError):
+            continue  # half a line that a crash left

@@ -12,6 +12,7 @@ from agiraph.core.loglines import record_of
 from agiraph.model.conversation import AssistantLine, UserLine
 from agiraph.model.event import EventType
 from agiraph.model.names import HUMAN
+from agiraph.providers.replay_files import events, lines_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -54,7 +55,7 @@ def words(run: str, said: Mapping[str, Iterable[Line]]) -> tuple[Word, ...]:
     """
     folder = Path(run)
     letters = _letters(folder / "_messages")
-    asked, answered = _answers(folder.parent.parent / "events.jsonl", folder.name)
+    asked, answered = _answers(events(folder.parent.parent), folder.name)
     found = []
     for who, given, ident in _heard(said):
         letter = letters.get(ident)
@@ -106,11 +107,13 @@ def _letters(folder: Path) -> dict[str, Message]:
     return found
 
 
-def _answers(log: Path, run: str) -> tuple[dict[str, str], dict[str, tuple[str, str]]]:
+def _answers(
+    logs: list[Path], run: str
+) -> tuple[dict[str, str], dict[str, tuple[str, str]]]:
     """The texts of a run's questions, and when people answered what, by their ids."""
     asked: dict[str, str] = {}
     answered: dict[str, tuple[str, str]] = {}
-    for event in _events(log):
+    for event in _events(logs):
         data = event.get("data")
         if event.get("run") != run or not isinstance(data, dict):
             continue
@@ -123,12 +126,8 @@ def _answers(log: Path, run: str) -> tuple[dict[str, str], dict[str, tuple[str, 
     return asked, answered
 
 
-def _events(log: Path) -> Iterator[JsonObject]:
-    try:
-        lines = log.read_bytes().splitlines()
-    except OSError:
-        return
-    for line in lines:
+def _events(logs: list[Path]) -> Iterator[JsonObject]:
+    for line in lines_of(*logs):
         event = record_of(line)
         if event is not None:
             yield event

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Final
 
 from agiraph.core import approval
 from agiraph.core.arguments import nearest
+from agiraph.core.packed import unpacked
 from agiraph.errors import AgiraphError, NotPlain, NotThere, Outside, ToolRefused
 from agiraph.model.agent import Permission
 
@@ -65,6 +67,18 @@ def may_write(seat: Seat, place: Place, texts: Mapping[str, str]) -> JsonObject:
     return approval.permitted(seat.permissions.write, need)
 
 
+def at_hand(reader: Reader, place: Place) -> Place:
+    """The place itself, or its archive where it was put away."""
+    if place.packed is None:
+        return place
+    with in_words(place):
+        if reader.entry(place.path, within=place.within) is not None:
+            return place
+        if reader.entry(place.packed, within=place.packed.parent) is None:
+            return place
+    return replace(place, path=place.packed, within=place.packed.parent)
+
+
 def found(reader: Reader, place: Place) -> Entry:
     """What a place leads to.
 
@@ -96,11 +110,18 @@ def _alike(reader: Reader, place: Place) -> str:
 
 
 def chunks(reader: Reader, place: Place, size: int) -> Iterator[bytes]:
-    """A file's bytes in order; raises as `Reader.part` does.
+    """A file's bytes in order, of an archive those in it; raises as `Reader.part` does.
 
     Args:
         size: how long it is; 0 where that is not known.
     """
+    pieces = _pieces(reader, place, size)
+    if place.path == place.packed:
+        return unpacked(pieces, place.path)
+    return pieces
+
+
+def _pieces(reader: Reader, place: Place, size: int) -> Iterator[bytes]:
     offset = 0
     while True:
         piece = reader.part(place.path, offset=offset, limit=CHUNK, within=place.within)

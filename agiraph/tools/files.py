@@ -11,11 +11,11 @@ from agiraph.core.edits import replaced
 from agiraph.core.given import flag_of, number_of, text_of
 from agiraph.core.scopes import Place, reading, writing
 from agiraph.core.untrusted import refenced, source_of
-from agiraph.errors import ToolRefused
+from agiraph.errors import NotThere, ToolRefused
 from agiraph.model.tool import ToolResult
 from agiraph.ports import EntryKind
 from agiraph.tools import changes
-from agiraph.tools.access import chunks, found, in_words, may_write
+from agiraph.tools.access import at_hand, chunks, found, in_words, may_write
 from agiraph.tools.schemas import files as schemas
 from agiraph.tools.specs import check_spec
 
@@ -47,7 +47,7 @@ class ReadFile:
 
     async def perform(self, intent: Intent, seat: Seat) -> ToolResult:
         """Show the page."""
-        place = reading(text_of(intent, "path"), seat)
+        place = at_hand(self._reader, reading(text_of(intent, "path"), seat))
         offset, limit = number_of(intent, "offset") or 1, number_of(intent, "limit")
         entry = found(self._reader, place)
         if entry.size <= _SMALL:  # read sooner than another thread is woken
@@ -261,12 +261,26 @@ def shown_list(reader: Reader, place: Place) -> str:
     with in_words(place):
         entries = reader.entries(place.path, within=place.within)
     kept = [e for e in entries if place.names is None or e.name in place.names]
-    if not kept:
+    away = _put_away(reader, place)
+    if not kept and not away:
         return f"{place.shown}/ is empty."
     lines = [f"{place.shown}/", *(f"  {_line(entry)}" for entry in kept[:_LISTED])]
+    lines += [f"  {name}  (put away; read it as any other)" for name in away]
     if len(kept) > _LISTED:
         lines.append(f"[{len(kept) - _LISTED:,} more names are not shown]")
     return "\n".join(lines)
+
+
+def _put_away(reader: Reader, place: Place) -> list[str]:
+    """The names of a folder's files that were put away, the newest of many."""
+    if place.packed is None:
+        return []
+    try:
+        found = reader.entries(place.packed, within=place.packed)
+    except NotThere:
+        return []
+    names = [e.name.removesuffix(".gz") for e in found if e.name.endswith(".gz")]
+    return names[-_LISTED:]
 
 
 def _line(entry: Entry) -> str:

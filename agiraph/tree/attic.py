@@ -1,29 +1,28 @@
-"""Putting folders away as compressed archives, so that no crash can lose one.
+"""Putting things away as compressed archives, so that no crash can lose one.
 
 The archive is written under a temporary name, brought onto the disk, read back and
-compared with the folder byte by byte, and renamed. Only then the folder is renamed,
-in one step, to a name that nobody reads, and taken away. An archive that holds anything
-else is never written over.
+compared byte by byte, and renamed. Only then a file is taken away; a folder is renamed
+first, in one step, to a name that nobody reads. An archive that holds anything else is
+never written over.
 """
 
 from __future__ import annotations
 
-import errno
-import gzip
 import os
 import shutil
-import stat
 import tarfile
 import threading
-import zlib
 from contextlib import contextmanager
-from typing import IO, TYPE_CHECKING, BinaryIO, Final
+from typing import TYPE_CHECKING, Final
 
+from agiraph.core.packed import unpacked
 from agiraph.core.retention import aside
-from agiraph.errors import Changing
+from agiraph.errors import Changing, Unreadable
 from agiraph.ports import PutAway
 from agiraph.tree.disk import sync
 from agiraph.tree.faults import told
+from agiraph.tree.packing import Source, pack, read
+from agiraph.tree.tars import MOST, PLAIN, Tars
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -31,11 +30,7 @@ if TYPE_CHECKING:
 
     from agiraph.tree.beneath import Beneath
 
-SUFFIX: Final = ".tar.gz"
-_PIECE: Final = 1 << 20
-_PLAIN: Final = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
-_FRESH: Final = os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC
-_MOST: Final = 1000
+PACKED: Final = ".gz"
 
 
 class DiskAttic:
@@ -45,18 +40,21 @@ class DiskAttic:
         """Nothing is being put away."""
         self._beneath = beneath
         self._stopped = threading.Event()
+        self._tars = Tars(self._go_on)
 
     def stop(self) -> None:
         """Break off what is being put away; it is begun anew another time."""
         self._stopped.set()
 
-    def put_away(self, folder: PurePosixPath, into: PurePosixPath) -> PutAway:
+    def put_away(
+        self, folder: PurePosixPath, into: PurePosixPath, at: float
+    ) -> PutAway:
         """See the port."""
         name = folder.name
         try:
             with self._beneath.folder(folder.parent) as above:
                 with self._beneath.folder(into) as shelf:
-                    found, before = self._archived(above, shelf, name)
+                    found, before = self._tars.archive(above, shelf, name, at)
                     size = os.stat(found, dir_fd=shelf).st_size
                 gone = aside(name)
                 os.rename(name, gone, src_dir_fd=above, dst_dir_fd=above)
@@ -76,122 +74,89 @@ class DiskAttic:
         except OSError as error:
             raise told(error, folder, writing=True) from error
 
-    def _archived(self, above: int, shelf: int, name: str) -> tuple[str, int]:
-        """An archive on the disk that holds the folder; its name, the folder's size."""
-        for number in range(1, _MOST):
-            wanted = f"{name}{SUFFIX}" if number == 1 else f"{name}.{number}{SUFFIX}"
+    def put_file_away(
+        self, path: PurePosixPath, into: PurePosixPath, at: float
+    ) -> PutAway:
+        """See the port."""
+        with self._opened(path) as (fd, size):
+            with self._shelf(into) as shelf:
+                found = self._packed(Source(fd, 0, size, self._go_on), shelf, path, at)
+                after = os.stat(found, dir_fd=shelf).st_size
+            if os.fstat(fd).st_size != size:
+                raise Changing(f"{path} changed while it was put away")
+        with told_of(path), self._beneath.folder(path.parent) as folder:
+            os.unlink(path.name, dir_fd=folder)
+            sync(folder)
+        return PutAway(into / found, size, after)
+
+    def copy_away(
+        self,
+        path: PurePosixPath,
+        span: tuple[int, int],
+        archive: PurePosixPath,
+        at: float,
+    ) -> PutAway:
+        """See the port."""
+        with self._opened(path) as (fd, _), self._shelf(archive.parent) as shelf:
+            source = Source(fd, *span, self._go_on)
+            pack(source, shelf, archive, at)
+            after = os.stat(archive.name, dir_fd=shelf).st_size
+        return PutAway(archive, source.size, after)
+
+    def held(self, path: PurePosixPath, start: int, archive: PurePosixPath) -> int:
+        """See the port."""
+        with self._opened(path) as (fd, size), self._opened(archive) as (packed, _):
+            source = Source(fd, start, size, self._go_on)
             try:
-                fd = os.open(wanted, _PLAIN, dir_fd=shelf)
+                return source.common(unpacked(read(packed), archive)) or 0
+            except Unreadable:
+                return 0
+
+    @contextmanager
+    def _opened(self, path: PurePosixPath) -> Iterator[tuple[int, int]]:
+        """A file open to read, and its size."""
+        with told_of(path), self._beneath.folder(path.parent) as folder:
+            fd = os.open(path.name, PLAIN, dir_fd=folder)
+            try:
+                yield fd, os.fstat(fd).st_size
+            finally:
+                os.close(fd)
+
+    @contextmanager
+    def _shelf(self, path: PurePosixPath) -> Iterator[int]:
+        with told_of(path), self._beneath.folder(path) as shelf:
+            yield shelf
+
+    def _packed(
+        self, source: Source, shelf: int, path: PurePosixPath, at: float
+    ) -> str:
+        """The name of an archive on the disk that holds a whole file."""
+        for number in range(1, MOST):
+            wanted = f"{path.name}{f'.{number}' if number > 1 else ''}{PACKED}"
+            try:
+                fd = os.open(wanted, PLAIN, dir_fd=shelf)
             except FileNotFoundError:
-                return wanted, self._write(above, shelf, (name, wanted))
-            with os.fdopen(fd, "rb") as old:
-                size = self._compared(old, above, name)
-            if size is not None:
-                return wanted, size
-        raise Changing(f"{name} has {_MOST - 1} archives that hold something else")
+                pack(source, shelf, path.with_name(wanted), at)
+                return wanted
+            try:
+                same = source.common(unpacked(read(fd), path)) == source.size
+            except Unreadable:
+                same = False
+            finally:
+                os.close(fd)
+            if same:
+                return wanted
+        raise Changing(f"{path} has {MOST - 1} archives that hold something else")
 
-    def _write(self, above: int, shelf: int, names: tuple[str, str]) -> int:
-        name, wanted = names
-        made = f".{wanted}.tmp"
-        with os.fdopen(os.open(made, _FRESH, 0o600, dir_fd=shelf), "r+b") as out:
-            with tarfile.open(fileobj=out, mode="w:gz", compresslevel=6) as tar:
-                for member, content in _members(above, name):
-                    tar.addfile(member, _Going(content, self._stopped))
-            out.flush()
-            sync(out.fileno())
-            out.seek(0)
-            size = self._compared(out, above, name)
-        if size is None:
-            os.unlink(made, dir_fd=shelf)
-            raise Changing(f"{name} changed while it was put away")
-        os.rename(made, wanted, src_dir_fd=shelf, dst_dir_fd=shelf)
-        sync(shelf)
-        return size
-
-    def _compared(self, archive: IO[bytes], above: int, name: str) -> int | None:
-        """The size of a folder that an archive holds exactly; None: it does not."""
-        size = 0
-        try:
-            with tarfile.open(fileobj=archive, mode="r:gz") as tar:
-                for member, content in _members(above, name):
-                    kept = tar.next()
-                    if kept is None or _face(kept) != _face(member):
-                        return None
-                    inside = tar.extractfile(kept) if kept.isreg() else None
-                    if not self._same(inside, content):
-                        return None
-                    size += member.size
-                return size if tar.next() is None else None
-        except (tarfile.TarError, gzip.BadGzipFile, zlib.error, EOFError):
-            return None
-
-    def _same(self, one: IO[bytes] | None, other: BinaryIO | None) -> bool:
-        if one is None or other is None:
-            return other is None
-        going = _Going(other, self._stopped)
-        while piece := one.read(_PIECE):
-            if piece != going.read(len(piece)):
-                return False
-        return not going.read(1)
-
-
-class _Going:
-    """A file to read from, until it is to be broken off."""
-
-    def __init__(self, content: BinaryIO | None, stopped: threading.Event) -> None:
-        self._content = content
-        self._stopped = stopped
-
-    def read(self, size: int = -1) -> bytes:
+    def _go_on(self) -> None:
         if self._stopped.is_set():
             raise Changing("broken off: the daemon ends")
-        return self._content.read(size) if self._content else b""
-
-
-def _face(member: tarfile.TarInfo) -> tuple[str, bytes, str, int]:
-    return member.name, member.type, member.linkname, member.size
-
-
-def _members(
-    above: int, name: str
-) -> Iterator[tuple[tarfile.TarInfo, BinaryIO | None]]:
-    """Everything in a folder in a fixed order, with its content; no link is followed.
-
-    What has no content to keep is left out: sockets, pipes.
-    """
-    if not stat.S_ISDIR(os.lstat(name, dir_fd=above).st_mode):
-        raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), name)
-    for here, folders, files, fd in os.fwalk(name, dir_fd=above, onerror=_raise):
-        folders.sort()
-        yield _info(here, os.stat(fd)), None
-        for each in sorted([*folders, *files]):
-            about = os.lstat(each, dir_fd=fd)
-            info = _info(f"{here}/{each}", about)
-            if stat.S_ISLNK(about.st_mode):
-                info.type = tarfile.SYMTYPE
-                info.linkname = os.readlink(each, dir_fd=fd)
-                yield info, None
-            elif stat.S_ISREG(about.st_mode):
-                with _content(each, fd) as content:
-                    info.size = os.fstat(content.fileno()).st_size
-                    yield info, content
 
 
 @contextmanager
-def _content(name: str, folder: int) -> Iterator[BinaryIO]:
-    with os.fdopen(os.open(name, _PLAIN, dir_fd=folder), "rb") as found:
-        yield found
-
-
-def _info(path: str, about: os.stat_result) -> tarfile.TarInfo:
-    info = tarfile.TarInfo(path)
-    info.mode = stat.S_IMODE(about.st_mode)
-    info.mtime = about.st_mtime
-    info.uid, info.gid = about.st_uid, about.st_gid
-    if stat.S_ISDIR(about.st_mode):
-        info.type = tarfile.DIRTYPE
-    return info
-
-
-def _raise(error: OSError) -> None:
-    raise error
+def told_of(path: PurePosixPath) -> Iterator[None]:
+    """What the system refuses of a path, as our errors."""
+    try:
+        yield
+    except OSError as error:
+        raise told(error, path, writing=True) from error

@@ -206,6 +206,11 @@ def _rename_new_by_hand(folder: int, name: str, to_folder: int, to_name: str) ->
     os.rename(name, to_name, src_dir_fd=folder, dst_dir_fd=to_folder)
 
 
+def beside(name: str) -> str:
+    """A new name for what is written beside a file until it is whole."""
+    return f".{name[:40]}.agi-{os.getpid()}-{secrets.token_hex(6)}.tmp"
+
+
 def _place(
     folder: int,
     name: str,
@@ -214,7 +219,7 @@ def _place(
     like: os.stat_result | None,
     put: Callable[[str], None],
 ) -> None:
-    temporary = f".{name[:40]}.agi-{os.getpid()}-{secrets.token_hex(6)}.tmp"
+    temporary = beside(name)
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
     fd = os.open(temporary, flags, 0o666, dir_fd=folder)
     try:
@@ -230,7 +235,7 @@ def _fill(fd: int, fill: Callable[[int], None], like: os.stat_result | None) -> 
     try:
         fill(fd)
         if like is not None:
-            _take_after(fd, like)
+            take_after(fd, like)
         sync(fd)
     except BaseException:
         with suppress(OSError):  # the first error is the one to tell
@@ -239,7 +244,8 @@ def _fill(fd: int, fill: Callable[[int], None], like: os.stat_result | None) -> 
     os.close(fd)  # may be where a network disk tells that it failed
 
 
-def _take_after(fd: int, old: os.stat_result) -> None:
+def take_after(fd: int, old: os.stat_result) -> None:
+    """Give an open file the owner and the mode that another one had."""
     new = os.fstat(fd)
     if (new.st_uid, new.st_gid) != (old.st_uid, old.st_gid):
         # A daemon run by root must not take a person's file away from them.

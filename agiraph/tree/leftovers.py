@@ -57,6 +57,7 @@ def _written_folders(beneath: Beneath) -> Iterator[PurePosixPath]:
         yield home.path
         yield from _below(beneath, home.state, _DEPTH)
         yield from _below(beneath, home.memories, _DEPTH)
+        yield from _below(beneath, home.archive, _DEPTH)
         yield from (home.questions, home.dropbox, home.conversations)
         for run in sorted(_folders(beneath, home.runs))[-_RUNS:]:
             yield from _of_run(beneath, home.runs / run)

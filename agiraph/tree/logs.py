@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from agiraph.core.loghead import HEAD_BYTES, head_of
 from agiraph.core.loglines import meaning
 from agiraph.errors import NotThere
 
@@ -12,6 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import PurePosixPath
 
+    from agiraph.core.loghead import Head
     from agiraph.model.json import JsonObject
     from agiraph.ports import Reader
 
@@ -59,9 +61,10 @@ class Tail:
     """Reads a log as it grows, and no whole line twice."""
 
     def __init__(self, reader: Reader, path: PurePosixPath, *, offset: int = 0) -> None:
-        """Start at `offset`, which must be the start of a line."""
+        """Start at `offset`, which must be the start of a line, or behind all of it."""
         self._reader = reader
         self._path = path
+        self._head: Head | None = None
         self._offset = offset
         self._line = 0
         self._rest = 0
@@ -85,10 +88,22 @@ class Tail:
 
     def _start_over_if_cut(self) -> bool:
         entry = self._reader.entry(self._path)
-        if entry is None or entry.size >= self._offset:
+        if entry is None:
+            return False
+        self._follow_the_head()
+        if entry.size >= self._offset:
             return False
         self._offset = self._line = 0
         return True
+
+    def _follow_the_head(self) -> None:
+        """Where a part of the log was put away, go on at the same line."""
+        was = self._head
+        beginning = self._reader.part(self._path, offset=0, limit=HEAD_BYTES)
+        self._head = head = head_of(beginning)
+        if was is not None and head != was:
+            self._offset = head.offset(was.place(self._offset))
+        self._offset = max(self._offset, head.size)
 
     def _to_the_end(self, *, restarted: bool) -> Lines:
         records: list[JsonObject] = []

@@ -13,10 +13,11 @@ from collections import OrderedDict
 from contextlib import suppress
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from agiraph.errors import AgiraphError, NotPlain, NotThere
+from agiraph.errors import AgiraphError, Changing, NotPlain, NotThere
 from agiraph.tree.disk import copy_anew, kind_in_words, sync_data, write_all
 from agiraph.tree.faults import told
 from agiraph.tree.folders import Place, open_folder, sync_folder
+from agiraph.tree.shortening import Shorter
 from agiraph.tree.tails import mend
 
 if TYPE_CHECKING:
@@ -64,6 +65,15 @@ class _Log:
         self.written = 0
         self.durable = 0
         self.flushing: _Flush | None = None
+
+    def move_to(self, fd: int) -> None:
+        """Go on in another file, which has its name and all that it holds."""
+        old, found = self.fd, os.fstat(fd)
+        self.fd, self.dev, self.ino = fd, found.st_dev, found.st_ino
+        if self.flushing is None:
+            os.close(old)
+        else:  # its thread may be about to use the number
+            self.flushing.done.add_done_callback(lambda _: os.close(old))
 
     def is_at(self, path: str) -> bool:
         """Whether its name still leads to it: homes are moved, and deleted."""
@@ -145,6 +155,60 @@ class OpenLogs:
             # One that is done does not make us wait, so its callback may not have run.
             self._ended(log, flush)
 
+    async def shorten(
+        self, path: PurePosixPath, head: bytes, start: int, last: bytes
+    ) -> None:
+        """Put a line in the place of a log's beginning, in one step.
+
+        What is added meanwhile waits for nothing but the step itself.
+
+        Args:
+            head: the line.
+            start: the offset of the first line that stays.
+            last: what stands before it.
+
+        Raises:
+            Changing: it stands nowhere there, or the log was replaced meanwhile.
+            Outside, NotPlain, Full, ReadOnly, DiskFault: as they say.
+        """
+        log = self._at_hand(path)
+        made = await self._shorter(log, head, start, last)
+        try:
+            if self._logs.get(path) is not log or not self._is_at_hand(log):
+                raise Changing(f"{path} changed meanwhile")
+            self._put(log, made)  # without a wait since the last look
+        finally:
+            made.close()
+
+    async def _shorter(
+        self, log: _Log, head: bytes, start: int, last: bytes
+    ) -> Shorter:
+        made = Shorter(self._beneath, log.path, log.fd)
+        begun = asyncio.get_running_loop().run_in_executor(
+            self._threads, self._told, lambda: made.begin(head, start, last), log.path
+        )
+        try:
+            await asyncio.shield(begun)
+        except asyncio.CancelledError:
+            begun.add_done_callback(lambda _: made.close())
+            raise
+        except AgiraphError:
+            made.close()
+            raise
+        return made
+
+    def _put(self, log: _Log, made: Shorter) -> None:
+        written = log.written
+        try:
+            self._told(made.put, log.path)
+            log.durable = written
+        except AgiraphError:
+            log.folders.append(Place(log.path.parent))  # the next flush brings it
+            raise
+        finally:
+            if (fd := made.taken()) is not None:
+                log.move_to(fd)
+
     def close(self) -> None:
         """Let go of all, bringing onto the disk what was not flushed."""
         for log in list(self._logs.values()):
@@ -156,7 +220,7 @@ class OpenLogs:
     def _at_hand(self, path: PurePosixPath) -> _Log:
         log = self._logs.get(path)
         if log is not None:
-            if log.is_at(f"{self._beneath.root}/{path}"):
+            if self._is_at_hand(log):
                 self._logs.move_to_end(path)
                 return log
             self._drop(log)
@@ -164,6 +228,9 @@ class OpenLogs:
         self._logs[path] = log
         self._make_room()
         return log
+
+    def _is_at_hand(self, log: _Log) -> bool:
+        return log.is_at(f"{self._beneath.root}/{log.path}")
 
     def _open(self, path: PurePosixPath) -> _Log:
         made: list[Place] = []

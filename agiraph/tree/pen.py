@@ -121,6 +121,15 @@ class DiskPen:
         with _refused(path):
             self._logs.mend(path)
 
+    async def shorten(
+        self, path: PurePosixPath, head: bytes, start: int, last: bytes
+    ) -> None:
+        """See the port."""
+        try:
+            await self._logs.shorten(path, head, start, last)
+        except (OSError, Unreadable) as error:
+            raise _as_refused(error, path) from error
+
     async def move(self, source: PurePosixPath, target: PurePosixPath) -> None:
         """Rename a file or folder in one step, durably.
 

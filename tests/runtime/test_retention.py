@@ -10,8 +10,8 @@ import yaml
 
 from agiraph.model.agent import Keep, TreeSettings
 from agiraph.model.names import COORDINATOR
-from agiraph.runtime.root.retention import MOST, Retention
-from agiraph.runtime.root.seat import Seat
+from agiraph.runtime.retention.passes import MOST, Retention
+from agiraph.runtime.root.seat import Seat, at_peace
 from tests.support.inside import call, inside, node, publish, say
 
 if TYPE_CHECKING:
@@ -24,12 +24,16 @@ DONE = call("finish", summary="Done.")
 
 
 def retention(a: Inside) -> Retention:
-    return Retention(a.world, {a.desk.agent: Seat(a.agent, a.supervisor)})
+    seat = Seat(a.agent, a.supervisor)
+    return Retention(a.world, lambda: at_peace([seat]))
 
 
 async def one_pass(a: Inside, of: Retention | None = None) -> int:
+    """How many runs a pass puts away."""
     assert a.world.attic is not None
-    return await (of or retention(a)).once(a.world.attic)
+    before = len(archives(a))
+    await (of or retention(a)).once(a.world.attic)
+    return len(archives(a)) - before
 
 
 def runs(a: Inside) -> list[str]:

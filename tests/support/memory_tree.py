@@ -15,7 +15,7 @@ from functools import partial
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Final, TypeVar
 
-from agiraph.errors import NotPlain, NotThere, Occupied, TooLarge
+from agiraph.errors import Changing, NotPlain, NotThere, Occupied, TooLarge
 from agiraph.model.layout import ARCHIVE, MACHINE, ROOT
 from agiraph.ports import Entry, EntryKind, Seen, Sight
 from agiraph.tree.beneath import parts_below
@@ -424,6 +424,19 @@ class MemoryPen:
             _refuse(path, None)
             self.before("mend", path)
             self._log(path)
+
+    async def shorten(
+        self, path: PurePosixPath, head: bytes, start: int, last: bytes
+    ) -> None:
+        def step() -> Callable[[], None]:
+            old = self._log(path)
+            if bytes(old.data[start - len(last) : start]) != last:
+                raise Changing(f"{path} changed meanwhile")
+            new = self._tree.put(path, head + bytes(old.data[start:]))
+            self._opened.pop(path, None)
+            return lambda: self._back(path, new, old)
+
+        await self._change("shorten", path, None, step)
 
     async def flush(self, path: PurePosixPath) -> None:
         self._end_the_dead()

@@ -9,12 +9,13 @@ from pathlib import Path, PurePosixPath
 import pytest
 
 from agiraph.errors import AgiraphError, Changing
-from agiraph.tree import attic as attics
+from agiraph.tree import tars
 from agiraph.tree.attic import DiskAttic
 from agiraph.tree.beneath import Beneath
 
 RUN = PurePosixPath("a/runs/2026-01-01-01")
 INTO = PurePosixPath("a/_archive")
+AT = 1.8e9
 
 
 def tree(root: Path) -> Path:
@@ -51,7 +52,7 @@ def unpacked(root: Path, archive: str) -> dict[str, bytes | str]:
 def test_everything_is_in_the_archive_and_the_folder_is_gone(tmp_path: Path) -> None:
     run = tree(tmp_path)
     before = facts(run)
-    made = DiskAttic(Beneath(str(tmp_path))).put_away(RUN, INTO)
+    made = DiskAttic(Beneath(str(tmp_path))).put_away(RUN, INTO, AT)
     assert made.archive == INTO / "2026-01-01-01.tar.gz"
     assert made.before > 3_000_000
     assert os.listdir(tmp_path / "a" / "runs") == []
@@ -68,7 +69,7 @@ def test_a_name_that_is_no_utf_8_is_kept(tmp_path: Path) -> None:
     except OSError:
         pytest.skip("this disk takes no such name")
     before = facts(run)
-    DiskAttic(Beneath(str(tmp_path))).put_away(RUN, INTO)
+    DiskAttic(Beneath(str(tmp_path))).put_away(RUN, INTO, AT)
     assert unpacked(tmp_path, "2026-01-01-01.tar.gz") == before
 
 
@@ -78,7 +79,7 @@ def test_a_link_is_not_put_away(tmp_path: Path) -> None:
     os.rename(run, whole)
     os.symlink(whole, run)
     with pytest.raises(AgiraphError):
-        DiskAttic(Beneath(str(tmp_path))).put_away(RUN, INTO)
+        DiskAttic(Beneath(str(tmp_path))).put_away(RUN, INTO, AT)
     assert run.is_symlink()
     assert (whole / "_run.yaml").exists()
 
@@ -86,12 +87,12 @@ def test_a_link_is_not_put_away(tmp_path: Path) -> None:
 def test_after_a_kill_behind_the_archive_the_next_pass_finishes(tmp_path: Path) -> None:
     tree(tmp_path)
     attic = DiskAttic(Beneath(str(tmp_path)))
-    attic.put_away(RUN, INTO)
+    attic.put_away(RUN, INTO, AT)
     archive = tmp_path / INTO / "2026-01-01-01.tar.gz"
     first = archive.read_bytes()
     with tarfile.open(archive) as tar:
         tar.extractall(tmp_path / "a" / "runs", filter="fully_trusted")
-    attic.put_away(RUN, INTO)
+    attic.put_away(RUN, INTO, AT)
     assert archive.read_bytes() == first
     assert os.listdir(tmp_path / INTO) == ["2026-01-01-01.tar.gz"]
     assert os.listdir(tmp_path / "a" / "runs") == []
@@ -105,7 +106,7 @@ def test_an_archive_that_holds_something_else_is_never_written_over(
     other = tmp_path / INTO / "2026-01-01-01.tar.gz"
     other.write_bytes(old)
     before = facts(run)
-    made = DiskAttic(Beneath(str(tmp_path))).put_away(RUN, INTO)
+    made = DiskAttic(Beneath(str(tmp_path))).put_away(RUN, INTO, AT)
     assert made.archive.name == "2026-01-01-01.2.tar.gz"
     assert other.read_bytes() == old
     assert unpacked(tmp_path, made.archive.name) == before
@@ -120,9 +121,9 @@ def test_a_folder_that_changes_meanwhile_stays(
         os.fsync(fd)
         (run / "late.md").write_text("written while the archive was made")
 
-    monkeypatch.setattr(attics, "sync", late)
+    monkeypatch.setattr(tars, "sync", late)
     with pytest.raises(Changing):
-        DiskAttic(Beneath(str(tmp_path))).put_away(RUN, INTO)
+        DiskAttic(Beneath(str(tmp_path))).put_away(RUN, INTO, AT)
     assert (run / "late.md").exists()
     assert (run / "nodes" / "n" / "log.jsonl").exists()
     assert os.listdir(tmp_path / INTO) == []
@@ -134,9 +135,9 @@ def test_a_shutdown_breaks_it_off_and_loses_nothing(tmp_path: Path) -> None:
     attic = DiskAttic(Beneath(str(tmp_path)))
     attic.stop()
     with pytest.raises(Changing):
-        attic.put_away(RUN, INTO)
+        attic.put_away(RUN, INTO, AT)
     assert facts(run) == before
-    assert DiskAttic(Beneath(str(tmp_path))).put_away(RUN, INTO).before > 3_000_000
+    assert DiskAttic(Beneath(str(tmp_path))).put_away(RUN, INTO, AT).before > 3_000_000
 
 
 def test_what_was_put_away_and_not_yet_removed_is_taken_away(tmp_path: Path) -> None:

@@ -24,6 +24,7 @@ _WHOLE = re.compile(r"[-+]?(0|[1-9][0-9_]*)")
 _NUMBER = re.compile(r"[-+]?(\.[0-9]+|(0|[1-9][0-9_]*)(\.[0-9]*)?)([eE][-+]?[0-9]+)?")
 _LEADING_ZERO = re.compile(r"[-+]?0[0-9_]+")
 _DURATION = re.compile(r"([0-9]{1,9}(?:\.[0-9]{1,40})?)([a-z]+)")
+EVER = "forever"
 _SECONDS = {"s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0, "y": 365.0 * 86400}
 _LONGEST = 100 * _SECONDS["y"]
 DURATION = "a time with its unit, such as 90s, 30m, 2h or 1d"
@@ -99,6 +100,13 @@ def duration(place: Place) -> float:
 def long_duration(place: Place) -> float:
     """Seconds; years may be used too."""
     return _duration(place, DURATION + " or 1y", "smhdy")
+
+
+def long_or_ever(place: Place) -> float:
+    """The same, or `forever`."""
+    if isinstance(place.value, Scalar) and place.value.text == EVER:
+        return math.inf
+    return _duration(place, f"{DURATION}, 1y or {EVER}", "smhdy")
 
 
 def _duration(place: Place, allowed: str, units: str) -> float:

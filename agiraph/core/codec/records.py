@@ -56,9 +56,12 @@ def usage_from_line(found: JsonObject) -> ModelCall:
         usage = usage_from_json(found)
     except TypeError as error:
         raise YourError(f"a line of usage.jsonl mistakes {error}") from error
+    model = _text(found, "model")
+    if model is None:  # such as the first line of a log whose beginning was put away
+        raise YourError("a line of usage.jsonl names no model")
     return ModelCall(
         ts=_text(found, "ts") or "",
-        model=_text(found, "model") or "",
+        model=model,
         usage=usage,
         cost_usd=float(cost) if isinstance(cost, int | float) else None,
         run=_text(found, "run"),

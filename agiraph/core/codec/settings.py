@@ -120,6 +120,11 @@ def _price(place: Place) -> Price:
 
 def _keep(place: Place) -> Keep:
     keys = Section.at(place)
-    keep = Keep(runs=keys.get("runs", kinds.long_duration, Keep().runs))
+    long, given = kinds.long_or_ever, Keep()
+    keep = Keep(
+        runs=keys.get("runs", long, given.runs),
+        logs=keys.get("logs", long, given.logs),
+        archives=keys.get("archives", long, given.archives),
+    )
     keys.close()
     return keep

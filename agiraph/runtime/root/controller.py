@@ -14,13 +14,19 @@ from agiraph.model.layout import ROOT, SETTINGS, Home
 from agiraph.model.names import name_problem
 from agiraph.ports import EntryKind
 from agiraph.runtime.agent import ABSENT_SECONDS, Agent
+from agiraph.runtime.retention.passes import Retention
 from agiraph.runtime.root.alarms import Alarms
 from agiraph.runtime.root.arrival import SETTINGS_WAIT, seconds_left
 from agiraph.runtime.root.presence import RootPresence
 from agiraph.runtime.root.rest import STAMPS_TELL, Resting
-from agiraph.runtime.root.retention import Retention
 from agiraph.runtime.root.rooterrors import RootErrors
-from agiraph.runtime.root.seat import LONGEST_SPACING, SPACING, Seat, folders_of
+from agiraph.runtime.root.seat import (
+    LONGEST_SPACING,
+    SPACING,
+    Seat,
+    at_peace,
+    folders_of,
+)
 from agiraph.runtime.root.settings import RootSettings
 from agiraph.runtime.supervisor import Supervisor
 
@@ -50,7 +56,7 @@ class Controller:
         self._first = True
         self._unseen: set[str] = set()
         self._resting = Resting(world, house, self._seats)
-        self._retention = Retention(world, self._seats)
+        self._retention = Retention(world, lambda: at_peace(self._seats.values()))
         self._eyes = asyncio.Semaphore(AT_ONCE)
         self._ending: set[str] = set()
         self._presence = RootPresence(world)

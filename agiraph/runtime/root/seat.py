@@ -6,10 +6,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
     from pathlib import PurePosixPath
 
     from agiraph.model.agent import TreeSettings
+    from agiraph.model.layout import Home
     from agiraph.ports import Alarm, Tool
     from agiraph.runtime.agent import Agent
     from agiraph.runtime.desk import Desk
@@ -69,6 +70,14 @@ class Seat:
     def is_ours(self) -> bool:
         """Whether this daemon works for it, as far as has been seen."""
         return self.rest is not None or self.agent.is_ours
+
+
+def at_peace(seats: Iterable[Seat]) -> Iterator[Home]:
+    """The homes whose old things may be put away: ours, and nothing holds them."""
+    for seat in seats:
+        desk = seat.agent.desk
+        if seat.is_ours and not (desk.is_paused or desk.hold):
+            yield desk.home
 
 
 @dataclass(slots=True)

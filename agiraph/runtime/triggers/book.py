@@ -102,7 +102,7 @@ class Book:
     Attributes:
         marks: by the trigger's id.
         era: how often the clock was set far back; it tells equal slots apart.
-        offset: up to where events.jsonl was heard.
+        offset: up to where events.jsonl was heard, what was put away of it included.
     """
 
     def __init__(self, desk: Desk) -> None:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from agiraph.core.loglines import record_of
 from agiraph.errors import AgiraphError
+from agiraph.runtime.parts import head_at
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -18,21 +19,32 @@ MOST: Final = 8 * 1024 * 1024  # bytes at a time
 
 
 def size(reader: Reader, home: Home) -> int:
-    """How long the log is now."""
+    """How long the log is now, with all that was put away of it."""
     entry = reader.entry(home.events)
-    return 0 if entry is None else entry.size
+    return 0 if entry is None else head_at(reader, home.events).place(entry.size)
 
 
 def lines(
-    reader: Reader, home: Home, offset: int
+    reader: Reader, home: Home, place: int
 ) -> Iterator[tuple[int, int, JsonObject]]:
-    """Whole lines from an offset: where each begins, where it ends, and its event.
+    """Whole lines from a place on: where each begins, where it ends, and its event.
 
-    A log that is shorter than it was has been put away: then it is read from its start.
+    Places count as if nothing had been put away. A log that is shorter than it was has
+    begun anew: then it is read from its start.
+
+    Args:
+        reader: of the tree.
+        home: whose log it is.
+        place: where to begin.
     """
-    long = size(reader, home)
-    at = offset if offset <= long else 0
-    if at >= long:
+    entry = reader.entry(home.events)
+    if entry is None:
+        return
+    head = head_at(reader, home.events)
+    at = head.offset(place)
+    if not head.size <= at <= entry.size:
+        at = head.size
+    if at >= entry.size:
         return
     try:
         data = reader.part(home.events, offset=at, limit=MOST)
@@ -44,4 +56,4 @@ def lines(
         begin, at = at, at + len(raw)
         found = record_of(raw)
         if found is not None:
-            yield begin, at, found
+            yield head.place(begin), head.place(at), found

@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from agiraph.core.loghead import WHOLE, head_of
 from agiraph.core.loglines import record_of, time_of
 from agiraph.errors import NotThere
 from agiraph.runtime.work import nodes, runs
@@ -62,7 +63,8 @@ def _told(desk: Desk) -> _Told:
         data = reader.part(path, offset=start, limit=_TAIL)
     except NotThere:
         return _Told((), "")
+    head = WHOLE if start else head_of(data)
     lines = data.split(b"\n")[1 if start else 0 :]
     events = tuple(event for line in lines if (event := record_of(line)) is not None)
-    first = events[0].get("ts") if start and events else ""
+    first = events[0].get("ts") if start and events else head.ts
     return _Told(events, first if isinstance(first, str) else "")

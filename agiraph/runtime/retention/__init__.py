@@ -1,0 +1,1 @@
+"""What grows old is put away: runs, the beginnings of logs, old conversations."""
