@@ -23,14 +23,14 @@ class Doomed(Daemon):
     def begin(self, fault: dict[str, Any] | None = None) -> None:
         """Start it without waiting; a fault that names `strace` is injected by it."""
         assert self._process is None, "it is running"
-        words = ["-m", "agiraph", "up", "--agents", str(self.root)]
+        words = ["-m", self.module, "up", "--agents", str(self.root)]
         environment = dict(self.environment)
         head: list[str] = []
         if fault and "strace" in fault:
             head = straced(fault, self.home / "strace.log")
         elif fault:
             words[1] = "tests.crash.faulty"
-            environment["FAULT"] = json.dumps(fault)
+            environment["FAULT"] = json.dumps({**fault, "module": self.module})
         with self.log.open("ab") as log:
             self._process = subprocess.Popen(
                 [*head, sys.executable, *words],

@@ -21,6 +21,7 @@ FAULT is an object:
     arm: a path; calls count only from when it is there
     first: words; calls count only from the first one whose line has them all
     last: words; a call whose line has them all is struck, if none was before it
+    module: what is run, default agiraph
     log: a file that gets one line for each counted call: its number, its name, what
         it is about, how a write begins, and the word FAULT where it was struck
 """
@@ -220,6 +221,8 @@ def install(fault: Fault) -> None:
 
 
 if __name__ == "__main__":
-    install(Fault(json.loads(os.environ.pop("FAULT", "{}"))))
+    order = json.loads(os.environ.pop("FAULT", "{}"))
+    install(Fault(order))
     sys.argv[0] = "agiraph"
-    runpy.run_module("agiraph", run_name="__main__", alter_sys=True)
+    module = order.get("module", "agiraph")
+    runpy.run_module(module, run_name="__main__", alter_sys=True)

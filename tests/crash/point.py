@@ -52,7 +52,8 @@ class Play:
         world = self.server.environment() | self._web.environment()
         self.daemon = Doomed(home, world)
         (self.daemon.root / AGENT / "inputs").mkdir(parents=True)
-        for path, text in scenario.people.items():
+        self.daemon.module = scenario.module
+        for path, text in {**scenario.people, **scenario.grown}.items():
             self.daemon.write(path, text)
         self._left = list(scenario.deeds)
 

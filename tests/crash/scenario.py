@@ -46,6 +46,9 @@ class Scenario:
         mails: what people wrote, each to be told to its reader exactly once.
         web: pages of a web server whose address stands in the file `web` beside.
         arm: a file in the tree's parent; the points of a sweep begin when it is there.
+        people: what they wrote before the daemon began, by paths below the root.
+        grown: what an earlier daemon left, likewise.
+        module: what is run as the daemon.
     """
 
     name: str
@@ -57,6 +60,8 @@ class Scenario:
     arm: str = ""
     web: Mapping[str, str | Answer] = field(default_factory=dict)
     people: Mapping[str, str] = field(default_factory=dict)
+    grown: Mapping[str, str] = field(default_factory=dict)
+    module: str = "agiraph"
 
     def files(self) -> dict[str, str]:
         """What people wrote at paths below the tree's root, byte for byte."""

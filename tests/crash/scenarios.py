@@ -6,6 +6,7 @@ import json
 import re
 from typing import TYPE_CHECKING
 
+from tests.crash.ageing import AGEING
 from tests.crash.scenario import AGENT, DROPPED, MODEL, RUN, Deed, Scenario, effect
 from tests.support.cast import after, cast, told
 from tests.support.model_server import call, say
@@ -360,5 +361,5 @@ COMPACTION = Scenario(
     people={f"{AGENT}/GOAL.md": NARROW},
 )
 
-ALL = (DROP, INBOX, TOOLS, PUBLISH, QUESTION, TRIGGER, SHUTDOWN, COMPACTION)
+ALL = (DROP, INBOX, TOOLS, PUBLISH, QUESTION, TRIGGER, SHUTDOWN, COMPACTION, AGEING)
 BY_NAME = {scenario.name: scenario for scenario in ALL}

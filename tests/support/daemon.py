@@ -186,6 +186,7 @@ class Daemon(Tree):
         self.root.mkdir(parents=True, exist_ok=True)
         self.log = home / "daemon.log"
         self.environment = clean_environment(home, environment)
+        self.module = "agiraph"
         self._arguments = arguments
         self._process: subprocess.Popen[bytes] | None = None
 
@@ -209,7 +210,7 @@ class Daemon(Tree):
     def start(self) -> None:
         """Start it, and wait until it watches the tree."""
         assert self._process is None, "it is running"
-        words = [sys.executable, "-m", "agiraph", "up", "--agents", str(self.root)]
+        words = [sys.executable, "-m", self.module, "up", "--agents", str(self.root)]
         before = self.log.stat().st_size if self.log.exists() else 0
         with self.log.open("ab") as log:
             self._process = subprocess.Popen(
