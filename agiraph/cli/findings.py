@@ -24,11 +24,15 @@ from agiraph.core.codec.approvals import read_approvals
 from agiraph.core.codec.mail import read_dropped
 from agiraph.core.codec.question import read_question
 from agiraph.core.codec.triggers import read_triggers
+from agiraph.core.packed import unpacked
+from agiraph.core.retention import is_archive
+from agiraph.errors import AgiraphError
 from agiraph.model.agent import TreeSettings
-from agiraph.model.layout import ERROR_SUFFIX, ROOT, SETTINGS, Home
+from agiraph.model.layout import ERROR_SUFFIX, ROOT, SETTINGS, Home, put_away
 from agiraph.model.names import folded, name_problem
 from agiraph.model.node import Node, NodeStatus
 from agiraph.ports import EntryKind, Seen
+from agiraph.runtime.parts import pieces
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -110,6 +114,7 @@ class Checker:
         yield from self._people(home)
         for name in self._files.folders(home.runs):
             yield from self._run(home.run(name))
+        yield from self._put_away(home)
 
     def _people(self, home: Home) -> Iterator[Finding]:
         """What people and programs put into folders: messages, answers."""
@@ -140,6 +145,20 @@ class Checker:
         ):
             if self._files.there(path):
                 yield from self._read(path, _any_text, most)[0]
+
+    def _put_away(self, home: Home) -> Iterator[Finding]:
+        """The archives, each unpacked once: a damaged one tells of nothing."""
+        logs = (home.events, home.usage, home.fired)
+        for shelf in (home.archive, home.talks_away, *map(put_away, logs)):
+            for name in filter(is_archive, self._files.files(shelf)):
+                self.count += 1
+                path = shelf / name
+                try:
+                    for _ in unpacked(pieces(self._files.reader, path), path):
+                        pass
+                except AgiraphError as fault:
+                    words = f"{fault}; what it held is not counted or shown"
+                    yield Finding(str(path), None, None, words, remark=False)
 
     def _run(self, run: RunFolder) -> Iterator[Finding]:
         nodes: dict[str, Node] = {}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import random
 import tarfile
 from dataclasses import replace
@@ -94,6 +95,13 @@ def packed(a: Inside, into: Path) -> float:
     return into.stat().st_size / size(a.run)
 
 
+def packed_logs(a: Inside) -> float:
+    """How much of what an agent writes beside its runs is left of it in archives."""
+    logs = [a.home / "events.jsonl", a.home / "usage.jsonl"]
+    data = [log.read_bytes() for log in [*logs, a.home / "conversation.jsonl"]]
+    return sum(len(gzip.compress(each, 6)) for each in data) / sum(map(len, data))
+
+
 async def test_a_year_of_a_busy_agent_takes_less_than_a_gigabyte(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -121,14 +129,16 @@ async def test_a_year_of_a_busy_agent_takes_less_than_a_gigabyte(
         calls = sum(map(len, a.model.requests.values())) - begun
         run = (size(a.run) - runs) / calls
         logs = (size(a.home) - all_) / calls - run
-        share = packed(a, tmp_path / "run.tar.gz")
+        share, share_of_logs = packed(a, tmp_path / "run.tar.gz"), packed_logs(a)
 
-    whole = Keep().runs / 86_400
-    year = CALLS_A_DAY * (
-        whole * run + (365 - whole) * run * share + 365 * logs
-    )  # what the journal holds is counted, though it is cut short now and then
+    whole, lines = Keep().runs / 86_400, Keep().logs / 86_400 * 4 / 3
+    # What the journal holds is counted, though it is cut short now and then.
+    daily = run * (whole + (365 - whole) * share)
+    daily += logs * (lines + (365 - lines) * share_of_logs)
+    year = CALLS_A_DAY * daily
     print(
         f"a call writes {run:,.0f} bytes in its run ({share:.0%} in the archive) and "
-        f"{logs:,.0f} beside it; {CALLS_A_DAY} a day for a year: {year / 1e6:,.0f} MB"
+        f"{logs:,.0f} beside it ({share_of_logs:.0%}); {CALLS_A_DAY} a day for a year: "
+        f"{year / 1e6:,.0f} MB; a gigabyte is {GIGABYTE / daily:,.0f} a day"
     )
     assert year < GIGABYTE

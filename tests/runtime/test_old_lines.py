@@ -10,6 +10,7 @@ from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
 from agiraph.cli.digest import digest_of
+from agiraph.cli.findings import Checker
 from agiraph.cli.read import Files
 from agiraph.cli.spending import CACHE, tallies
 from agiraph.cli.streams import Stream
@@ -340,6 +341,22 @@ async def test_archives_are_deleted_only_where_that_was_said_and_accounts_never(
         assert mine.exists()
         assert not [x for x in packed(a, "") if x.endswith(".tar.gz") and x[0] == "2"]
         assert any("is deleted, as keep.archives" in each for each in a.remarks)
+
+
+async def test_check_tells_of_an_archive_that_is_damaged(tmp_path: Path) -> None:
+    async with inside(tmp_path) as a:
+        await two_runs(a)
+        await one_pass(a)
+        files = Files(str(tmp_path))
+        assert not list(await asyncio.to_thread(list, Checker(files).tree()))
+        (name,) = packed(a, "events")
+        archive = a.home / "_archive" / "events" / name
+        archive.write_bytes(archive.read_bytes()[:-20])
+        (found,) = await asyncio.to_thread(list, Checker(files).tree())
+        assert found.path == f"{AGENT}/_archive/events/{name}"
+        assert "is damaged: it ends too early" in found.words
+        assert "not counted" in found.words
+        assert Stream(files, AGENT).begin(put_away=True)  # what is left of it
 
 
 async def test_a_clock_that_was_wrong_for_a_while_loses_no_line(tmp_path: Path) -> None:
