@@ -27,8 +27,8 @@ class Facts:
         startable: whether some node could start, or is just being started.
         resting: whether an infinite agent waits for its next cycle.
         aimless: whether GOAL.md was deleted.
-        settling: whether the ended run's last call is still to get its result, which
-            a crash cut off.
+        settling: whether somebody in the ended run is still to come to its end: to
+            look back, or to get the result that a crash cut off.
     """
 
     broken: str

@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from agiraph.core import board
-from agiraph.core.codec import write_node_status, write_run, write_worker_status
+from agiraph.core.codec import write_run, write_worker_status
 from agiraph.core.costs import Tally
 from agiraph.model.names import folded
 from agiraph.model.usage import Spend
@@ -17,13 +17,14 @@ from agiraph.runtime.bell import Bell
 from agiraph.runtime.boardpage import BoardPage
 from agiraph.runtime.journal import Journal
 from agiraph.runtime.memorybook import MemoryBook
+from agiraph.runtime.nodepages import NodePages
 from agiraph.runtime.places import Places
 from agiraph.runtime.records import Records, Where
 from agiraph.runtime.worktime import WorkTime
 from agiraph.tools.seen import LastSeen
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
     from pathlib import PurePosixPath
 
     from agiraph.core.codec.approvals import Approved
@@ -109,6 +110,7 @@ class Desk:
         self.shown: dict[str, str] = {}  # node -> the spec that its worker has read
         self.next_cycle: float | None = None  # when, on the monotonic clock
         self._board = BoardPage(world)
+        self._pages = NodePages(world)
         self._time = WorkTime(world.clock)
         # What was asked, said and spent.
         self.questions: dict[int, Question] = {}  # the open ones
@@ -232,6 +234,12 @@ class Desk:
         return self.run is not None and self.run.state.open
 
     @property
+    def is_settling(self) -> bool:
+        """Whether somebody still has the end of a node, or of the run, to settle."""
+        left = any(staff.left for staff in self.staff.values())
+        return self.cut_off or left or bool(self.loops)
+
+    @property
     def stage(self) -> int | None:
         """The number of the open stage."""
         if self.run and self.run.stages and not self.run.stages[-1].closed:
@@ -257,6 +265,11 @@ class Desk:
     def where(self, node: str | None = None, worker: str | None = None) -> Where:
         """What a record is about."""
         return Where(self.run.name if self.run else None, node, worker, self.stage)
+
+    @property
+    def recorded(self) -> Mapping[str, Node]:
+        """The nodes as their pages have them: what others are told, and start by."""
+        return self._pages.recorded(self.nodes)
 
     def find_node(self, name: str) -> Node | None:
         """A node by its id, without regard to case."""
@@ -295,8 +308,12 @@ class Desk:
 
     async def put_node(self, node: Node) -> None:
         """Record how a node stands."""
+        path, old = self.node_folder(node.id).status, self.nodes.get(node.id)
         self.place(node)
-        await self._write_node(node)
+        try:
+            await self._pages.write(path, node, old)
+        finally:
+            self.version += 1  # an end counts for others from here
         self.bell.ring()
 
     async def set_node(self, node: str, status: NodeStatus) -> Node:
@@ -316,11 +333,6 @@ class Desk:
         return await self.set_node(
             node, replace(status, state=state, waiting_for=waiting_for, error=error)
         )
-
-    async def _write_node(self, node: Node) -> None:
-        text = write_node_status(node.status, title=node.title)
-        path = self.node_folder(node.id).status
-        await self.world.write(path, text.encode())
 
     async def set_staff(
         self, staff: Staff, state: WorkerState, node: str | None
@@ -350,7 +362,7 @@ class Desk:
     async def write_board(self) -> None:
         """Bring `_board.md` up to date, if what it says has changed."""
         if self.run is not None:
-            await self._board.write(self.run_folder().board, self.run, self.nodes)
+            await self._board.write(self.run_folder().board, self.run, self.recorded)
 
     def stage_age(self) -> float:
         """Seconds since the open stage opened, pauses not counted."""
@@ -385,3 +397,4 @@ class Desk:
         self.staff.clear()
         self.reserved.clear()
         self._board = BoardPage(self.world)
+        self._pages = NodePages(self.world)

@@ -116,7 +116,7 @@ class News:
         return self._worked_out[1]
 
     def _ends(self) -> list[Piece | None]:
-        nodes, run = self._desk.nodes, self._run
+        nodes, run = self._desk.recorded, self._run
         return [
             Piece(
                 end_id(run, node),
@@ -127,7 +127,7 @@ class News:
         ]
 
     def _faults(self) -> list[Piece | None]:
-        nodes, run = self._desk.nodes, self._run
+        nodes, run = self._desk.recorded, self._run
         found: list[Piece | None] = []
         for node in nodes.values():
             if node.status.state is not NodeState.PENDING:
@@ -155,7 +155,7 @@ class News:
         if run is None or not run.stages or run.stages[-1].closed:
             return None
         stage = run.stages[-1]
-        words = stages.verdict(stage, desk.nodes, age=desk.stage_age())
+        words = stages.verdict(stage, desk.recorded, age=desk.stage_age())
         if not words:
             return None
         return Piece(

@@ -152,7 +152,7 @@ class StatusPage:
         return tuple(words for path in sorted(told) for words in told[path])
 
     def _nodes(self) -> tuple[tuple[str, int], ...]:
-        nodes = self._desk.nodes
+        nodes = self._desk.recorded
         counts = Counter(board.state(node, nodes).value for node in nodes.values())
         return tuple(counts.items())
 
@@ -228,8 +228,9 @@ def permissions_note(desk: Desk) -> str:
 
 def _is_coming(desk: Desk) -> bool:
     """Whether a node could start, or has started and its loop is on its way."""
-    running = (node.status.state is NodeState.RUNNING for node in desk.nodes.values())
-    return any(running) or bool(board.startable(desk.nodes, desk.hands()))
+    nodes = desk.recorded
+    running = (node.status.state is NodeState.RUNNING for node in nodes.values())
+    return any(running) or bool(board.startable(nodes, desk.hands()))
 
 
 def _holds(desk: Desk) -> dict[str, str]:
@@ -253,5 +254,5 @@ def facts(desk: Desk) -> Facts:
         startable=_is_coming(desk),
         aimless=desk.goal is None,
         resting=desk.next_cycle is not None,
-        settling=desk.cut_off and desk.goal is not None and not desk.stopping,
+        settling=desk.is_settling and desk.goal is not None and not desk.stopping,
     )

@@ -195,8 +195,8 @@ class Supervisor:
         desk = self._desk
         if desk.run is None or desk.run.state is not RunState.REOPENED:
             return False
-        moving = moves.any_moves(desk.nodes, desk.hands())
-        return moving or not board.open_nodes(desk.nodes)
+        moving = moves.any_moves(desk.recorded, desk.hands())
+        return moving or not board.open_nodes(desk.recorded)
 
     async def _end_without_coordinator(self) -> None:
         """Where nodes are people's alone, the run ends when none is open."""
@@ -206,7 +206,7 @@ class Supervisor:
         alone = not desk.settings.coordinator
         if not alone and desk.run.state is not RunState.REOPENED:
             return
-        if desk.nodes and not board.open_nodes(desk.nodes) and not self._tasks:
+        if desk.nodes and not board.open_nodes(desk.recorded) and not self._tasks:
             await runs.end_run(desk, RunState.COMPLETED, reason="no node is open")
 
     # --- workers
@@ -221,6 +221,8 @@ class Supervisor:
         for node in board.startable(desk.nodes, desk.hands()):
             if f"node:{node.id}" in self._tasks or node.id in desk.unannounced:
                 continue
+            if board.unmet(node, desk.recorded):
+                continue  # the end of what it needs is not on the disk yet
             freely = desk.settings.permissions.spawn is Permission.ALLOW
             name = board.choose_worker(node, desk.nodes, desk.hands(), freely=freely)
             if name is None or not desk.places.claim(name):
@@ -233,16 +235,21 @@ class Supervisor:
         """After a restart: who had a node in hand that has ended is freed in order."""
         desk = self._desk
         for staff in list(desk.staff.values()):
-            name, staff.left = staff.left, None
-            node = desk.nodes.get(name) if name is not None else None
-            if node is None or not node.status.state.ended:
-                continue  # what is at work is resumed
-            if node.status.worker != staff.name or staff.node is not None:
+            if staff.left is None or f"node:{staff.left}" in self._tasks:
+                continue
+            node = desk.nodes.get(staff.left)
+            if node is None or not self._is_owed(node, staff):
+                staff.left = None
                 continue
             worker = self._seated(staff, node.id)
             staff.node = node.id
             assignment = Assignment(self._agent, worker, staff, node.id)
             self._start(group, f"node:{node.id}", assignment.settle)
+
+    def _is_owed(self, node: Node, staff: Staff) -> bool:
+        """Whether a worker is to be freed of a node; what is at work is resumed."""
+        his = node.status.worker == staff.name and staff.node in (None, node.id)
+        return node.status.state.ended and his
 
     async def _resume(self, group: asyncio.TaskGroup, node: Node) -> None:
         """After a restart: a node that was in hand goes on where it was."""

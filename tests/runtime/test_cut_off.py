@@ -82,18 +82,22 @@ async def test_a_stopped_run_whose_last_call_was_cut_off_is_shown_as_stopped(
         assert stands(a.home) == "status: stopped"
 
 
-def stuck_at_the_end(a: Inside) -> tuple[asyncio.Event, asyncio.Event]:
-    """The result of `finish` is not written until the second event is set."""
+def held_back(a: Inside, words: bytes) -> tuple[asyncio.Event, asyncio.Event]:
+    """A result with these words is not written until the second event is set."""
     append, stuck, go_on = a.pen.append, asyncio.Event(), asyncio.Event()
 
     async def slow(path: PurePosixPath, line: bytes, *, flush: bool) -> None:
-        if path.name == "conversation.jsonl" and b"the run has ended" in line:
+        if path.name == "conversation.jsonl" and words in line:
             stuck.set()
             await go_on.wait()
         await append(path, line, flush=flush)
 
     a.pen.append = slow  # type: ignore[method-assign]
     return stuck, go_on
+
+
+def stuck_at_the_end(a: Inside) -> tuple[asyncio.Event, asyncio.Event]:
+    return held_back(a, b"the run has ended")
 
 
 async def test_a_run_is_not_shown_as_completed_before_its_last_result_is_on_record(
@@ -203,3 +207,33 @@ async def test_a_tool_waits_for_the_disk_and_does_not_fail_of_it(
         await a.asked(COORDINATOR, 2)
         assert "Wrote" in a.results("write_file")[0]
         assert (a.run / "scratch/a").read_text() == "b"
+
+
+async def test_a_run_is_not_shown_as_completed_while_a_workers_last_result_is_owed(
+    tmp_path: Path,
+) -> None:
+    async with inside(tmp_path) as a:
+        a.model.says(COORDINATOR, node("n", worker="Ada"), say("ok"), FINISH)
+        a.model.says("n", publish("first"))
+        await a.begin()
+        await a.until(lambda: AgentState.COMPLETED in a.states)
+        ada = a.run / "workers/Ada"
+        await a.end()
+        (ada / "_status.md").write_text("---\nstatus: busy\nnode: n\n---\n")
+        (a.home / "_status.md").write_text("---\nstatus: working\n---\n")
+        drop_last(ada / "conversation.jsonl")
+        a.states.clear()
+
+        a._open()
+        stuck, go_on = held_back(a, b"is published")
+        await a.look()
+        a.go()
+        await a.until(stuck.is_set)
+        assert AgentState.COMPLETED not in a.states
+        assert stands(a.home) == "status: working"
+        go_on.set()
+        await a.until(lambda: AgentState.COMPLETED in a.states)
+
+        assert a.results("publish", "Ada") == ["node n is published."]
+        assert stands(ada) == "status: idle"
+        await a.until(lambda: a.supervising is not None and a.supervising.done())

@@ -44,8 +44,8 @@ class Publish(Act):
         desk, node = self._desk, str(seat.node)
         left = [
             child.id
-            for child in board.children(node, desk.nodes)
-            if not board.state(child, desk.nodes).ended
+            for child in board.children(node, desk.recorded)
+            if not board.state(child, desk.recorded).ended
         ]
         if left:
             raise ToolRefused(
@@ -240,9 +240,9 @@ class Finish(Act):
         desk = self._desk
         if desk.run is None or not desk.run_open:
             raise ToolRefused("no run is open; there is nothing to finish")
-        left = board.open_nodes(desk.nodes)
+        left = board.open_nodes(desk.recorded)
         if left:
-            named = [f"{n.id} ({board.state(n, desk.nodes).value})" for n in left]
+            named = [f"{n.id} ({board.state(n, desk.recorded).value})" for n in left]
             raise ToolRefused(
                 f"nodes are still open: {', '.join(named)}; wait for them, or cancel "
                 "them"

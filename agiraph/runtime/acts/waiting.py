@@ -56,8 +56,8 @@ class Wait(Act):
         if seat.node is None:
             return [
                 node.id
-                for node in board.open_nodes(desk.nodes)
-                if board.is_top(node, desk.nodes)
+                for node in board.open_nodes(desk.recorded)
+                if board.is_top(node, desk.recorded)
             ]
         return [child.id for child in board.children(seat.node, desk.nodes)]
 
@@ -101,14 +101,15 @@ class Wait(Act):
         """Whether one of them at least can come to its end without the caller."""
         desk, hands = self._desk, self._desk.hands()
         return any(
-            moves.may_move(name, desk.nodes, hands)
+            moves.may_move(name, desk.recorded, hands)
             for name in wanted
             if not self._ended(name)
         )
 
     def _ended(self, name: str) -> bool:
-        node = self._desk.nodes.get(name)
-        return node is None or board.state(node, self._desk.nodes).ended
+        nodes = self._desk.recorded
+        node = nodes.get(name)
+        return node is None or board.state(node, nodes).ended
 
     def _news(self, seat: Seat) -> bool:
         """A changed goal or own spec wakes too."""
@@ -124,18 +125,18 @@ class Wait(Act):
         )
 
     def _told(self, wanted: tuple[str, ...], *, done: bool, seat: Seat) -> ToolResult:
-        desk, lines, ids = self._desk, [], []
+        desk, nodes, lines, ids = self._desk, self._desk.recorded, [], []
         for name in wanted:
-            node = desk.nodes.get(name)
+            node = nodes.get(name)
             if node is None:
                 lines.append(f"[node {name} is gone]")
             elif self._ended(name):
-                stands = board.state(node, desk.nodes)
+                stands = board.state(node, nodes)
                 lines.append(ended_line(node, stands, node.status.worker))
                 ids.append(end_id(str(seat.run), node))
             else:
-                why = board.why_not(node, desk.nodes, desk.hands())
-                stands = board.state(node, desk.nodes)
+                why = board.why_not(node, nodes, desk.hands())
+                stands = board.state(node, nodes)
                 lines.append(f"[node {name} is {stands.value}] {why}".rstrip())
         if not done and self._mail(seat):
             lines.append("mail came; it follows.")

@@ -273,7 +273,7 @@ class CheckBoard(Act):
         ]
         jobs = [f"- {line}" for line in desk.jobs.running()]
         parts = [
-            board_page(desk.run, desk.nodes, picture=False).strip(),
+            board_page(desk.run, desk.recorded, picture=False).strip(),
             "Workers:\n" + ("\n".join(workers) or "none yet"),
             *(["In the background:\n" + "\n".join(jobs)] if jobs else []),
             f"Spent: {spend.turns} turns, {spend.usage.total:,} tokens, {cost}",

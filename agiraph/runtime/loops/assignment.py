@@ -59,12 +59,18 @@ class Assignment:
 
     async def settle(self) -> None:
         """What a restart cut off behind its node's end."""
+        self._desk.loops.add(self._node)
         try:
             await self._worker.settle()
             if self._desk.nodes[self._node].status.state is NodeState.COMPLETED:
                 await self._after()
         finally:
-            await self._free()
+            try:
+                await self._free()
+            finally:
+                self._staff.left = None
+                self._desk.loops.discard(self._node)
+                self._desk.bell.ring()
 
     async def _to_the_end(self) -> None:
         try:

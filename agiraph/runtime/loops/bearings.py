@@ -63,7 +63,7 @@ def of_worker(desk: Desk, node: Node, brief: str, shares: Shares) -> Bearings:
     """
     folder = desk.node_folder(node.id)
     files = _listed(desk, folder.scratch, "scratch")
-    below = board.descendants(node.id, desk.nodes)
+    below = board.descendants(node.id, desk.recorded)
     parts = [
         _headed("Your child nodes", (_node_line(desk, each) for each in below)),
         _questions(desk, node.id),
@@ -90,8 +90,8 @@ def _of_the_run(desk: Desk) -> str:
     stages = [
         f"Stage {s.number} is open: {s.title}" for s in run.stages if not s.closed
     ]
-    nodes = list(desk.nodes.values())
-    open_ones = board.open_nodes(desk.nodes)
+    nodes = list(desk.recorded.values())
+    open_ones = board.open_nodes(desk.recorded)
     waiting = [_node_line(desk, node) for node in open_ones]
     ended = [_node_line(desk, node) for node in nodes if node not in open_ones]
     workers = [
@@ -112,11 +112,11 @@ def _of_the_run(desk: Desk) -> str:
 
 def _node_line(desk: Desk, node: Node) -> str:
     """One node: how it stands, who has it, and why it waits or what it brought."""
-    stands = board.state(node, desk.nodes)
+    stands = board.state(node, desk.recorded)
     who = f", {node.status.worker}" if node.status.worker else ""
     words = node.status.error or node.status.summary
     if not stands.ended:
-        words = board.why_not(node, desk.nodes, desk.hands())
+        words = board.why_not(node, desk.recorded, desk.hands())
     title = f" ({node.title})" if node.title != node.id else ""
     said = f": {shortened(' '.join(words.split()), 160)}" if words else ""
     return f"{node.id}{title} is {stands.value}{who}{said}"

@@ -305,7 +305,7 @@ class Coordinator:
         if desk.run is None or not desk.run_open:
             return True
         reopened = desk.run.state is RunState.REOPENED
-        return reopened and not board.open_nodes(desk.nodes)
+        return reopened and not board.open_nodes(desk.recorded)
 
     @property
     def _unbriefed(self) -> bool:
@@ -327,7 +327,7 @@ class Coordinator:
             return True
         if desk.settings.mode is Mode.INFINITE and desk.next_cycle is not None:
             return True
-        return moves.any_moves(desk.nodes, desk.hands())
+        return moves.any_moves(desk.recorded, desk.hands())
 
     async def _reply(self) -> None:
         """Hand the last text to the person, if a person has written or answered."""
@@ -345,7 +345,7 @@ class Coordinator:
 
     def why_nothing(self) -> str:
         """Each open node and why it does not go on."""
-        nodes, hands = self._desk.nodes, self._desk.hands()
+        nodes, hands = self._desk.recorded, self._desk.hands()
         lines = [
             f"- {n.id}: {board.why_not(n, nodes, hands)}"
             for n in board.open_nodes(nodes)

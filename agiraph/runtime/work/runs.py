@@ -58,7 +58,7 @@ async def next_run(desk: Desk) -> bool:
         Whether it was: the new run has the old one's `scratch/`.
     """
     run = desk.run
-    if run is None or not desk.run_open or open_nodes(desk.nodes):
+    if run is None or not desk.run_open or open_nodes(desk.recorded):
         return False
     world, per = desk.world, desk.settings.run_per
     opened = datetime.fromisoformat(run.opened).astimezone(world.clock.zone())
