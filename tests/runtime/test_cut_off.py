@@ -225,7 +225,7 @@ async def test_a_run_is_not_shown_as_completed_while_a_workers_last_result_is_ow
         a.states.clear()
 
         a._open()
-        stuck, go_on = held_back(a, b"is published")
+        stuck, go_on = held_back(a, b"node n is published")
         await a.look()
         a.go()
         await a.until(stuck.is_set)
