@@ -1,7 +1,12 @@
-"""Whatever people do to `_inbox.md`, each message is delivered once."""
+"""Whatever people do to `_inbox.md`, each message is delivered once.
+
+In full, 1,000 histories of each kind:
+`AGIRAPH_INBOX_HISTORIES=1000 pytest tests/core/test_inbox_histories.py`.
+"""
 
 from __future__ import annotations
 
+import os
 import random
 import re
 import string
@@ -11,7 +16,7 @@ import pytest
 
 from agiraph.core.inbox import InboxMemory, quiet_needed, take_in
 
-HISTORIES = 40
+HISTORIES = int(os.environ.get("AGIRAPH_INBOX_HISTORIES", "40"))
 STEPS = 30
 
 
