@@ -107,6 +107,24 @@ def test_lines_count_from_the_top_of_the_file(above: str, line: int) -> None:
 
 
 @pytest.mark.parametrize(
+    ("text", "place"),
+    [
+        ("[", (1, 2)),
+        ("- id: a\n- {", (2, 4)),
+        ("- id: a\n  x: [\n\n", (4, 1)),
+        ("- id: 'a\u2028b'\n- {]", (2, 4)),
+    ],
+)
+def test_text_that_breaks_off_is_told_by_a_line_that_an_editor_shows(
+    text: str, place: tuple[int, int]
+) -> None:
+    read = codec.read_triggers(text)
+
+    assert isinstance(read, Rejected)
+    assert [(each.line, each.column) for each in read.problems] == [place]
+
+
+@pytest.mark.parametrize(
     ("front", "found", "allowed"),
     [
         ("reflection: maybe", "'maybe'", "true or false"),

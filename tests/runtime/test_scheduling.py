@@ -48,6 +48,10 @@ PERSONS = """\
         PERSONS,
         "\n".join(f"  {line}" if line else "" for line in PERSONS.splitlines()),
         "-\n  id: o\n  type: delayed\n  delay: 1h\n  action: {type: run_node, node: c}",
+        (
+            "- id: o\n  type: delayed\n  delay: 1h\n"
+            "  action: {type: run_node, node: c, task: 'a\u2028b'}"
+        ),
     ],
 )
 def test_an_entry_put_in_and_taken_out_leaves_all_else_as_it_was(text: str) -> None:

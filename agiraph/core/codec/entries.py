@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import yaml
 
 from agiraph.core.codec.marked import Group, Listing, Scalar, parse
+from agiraph.core.codec.page import plain_lines
 from agiraph.core.codec.report import Findings
 from agiraph.errors import ToolRefused
 from agiraph.model.names import folded
@@ -21,8 +22,8 @@ def with_entry(text: str, entry: JsonObject) -> str:
     Raises:
         ToolRefused: it is no list of lines with dashes.
     """
-    found = _listing(text)
-    lines = text.splitlines()
+    lines = _lines(text)
+    found = _listing(lines)
     if found is None or not found.items:
         if found is not None:  # `[]`, as the templates have it
             at = found.line - 1
@@ -39,7 +40,8 @@ def without_entry(text: str, name: str) -> str:
     Raises:
         ToolRefused: it has none, or is no list of lines with dashes.
     """
-    found, lines = _listing(text), text.splitlines()
+    lines = _lines(text)
+    found = _listing(lines)
     items = found.items if found is not None else ()
     for number, item in enumerate(items):
         if not isinstance(item, Group) or folded(_id(item)) != folded(name):
@@ -55,21 +57,28 @@ def without_entry(text: str, name: str) -> str:
     raise ToolRefused(f"there is no trigger {name!r}; list_triggers shows them")
 
 
-def _listing(text: str) -> Listing | None:
+def _lines(text: str) -> list[str]:
+    """The lines as an editor shows them; U+2028 and the like end none."""
+    plain = plain_lines(text)
+    return plain.removesuffix("\n").split("\n") if plain else []
+
+
+def _listing(lines: list[str]) -> Listing | None:
     findings = Findings.none_yet()
-    value = parse(text, findings)
-    if findings.problems or (value is not None and not isinstance(value, Listing)):
+    value = parse("\n".join(lines), findings)
+    if value is None and not findings.problems:
+        return None
+    if findings.problems or not isinstance(value, Listing):
         if isinstance(value, Scalar) and value.empty:
             return None
         raise ToolRefused("triggers.yaml is no list; a person has to mend it first")
-    if isinstance(value, Listing) and value.items:
-        lines = text.splitlines()
-        if lines[value.line - 1][value.column - 1 : value.column] == "[":
-            raise ToolRefused(
-                "triggers.yaml is written as one list in brackets, which is not taken "
-                "apart here; a person has to write it with a `- ` for each entry"
-            )
-    return value if isinstance(value, Listing) else None
+    at = value.column - 1
+    if value.items and lines[value.line - 1].startswith("[", at):
+        raise ToolRefused(
+            "triggers.yaml is written as one list in brackets, which is not taken "
+            "apart here; a person has to write it with a `- ` for each entry"
+        )
+    return value
 
 
 def _dash(lines: list[str], line: int) -> tuple[int, int]:

@@ -8,6 +8,7 @@ and size have limits, those of aliases that stand for aliases included.
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NoReturn, TypeAlias
 
@@ -18,6 +19,8 @@ from agiraph.core.codec.report import Findings, Problem
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from yaml._yaml import Mark as CMark
+    from yaml.error import Mark
     from yaml.events import Event
 
 DEEPEST = 50
@@ -85,21 +88,20 @@ def parse(text: str, findings: Findings, *, first_line: int = 1) -> Value | None
     """
     if not _printable(text, findings, first_line):
         return None
-    builder = _Tree(findings, first_line)
+    lines = _Lines(text, first_line)
+    builder = _Tree(findings, lines)
     loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
     try:
         return builder.build(yaml.parse(text, Loader=loader))
     except _Stop:
         return None
     except yaml.MarkedYAMLError as error:
-        mark = error.problem_mark or error.context_mark
-        line = first_line + (mark.line if mark else 0)
-        column = 1 + (mark.column if mark else 0)
+        line, column = lines.place(error.problem_mark or error.context_mark)
         found = _found(error.problem or error.context or "broken YAML")
-        opened = error.context_mark
-        if error.context and opened and mark and opened.line < mark.line:
-            found += f" ({error.context} from line {first_line + opened.line})"
-        advice = _advice(text, mark.line if mark else 0, found)
+        opened, _ = lines.place(error.context_mark)
+        if error.context and error.context_mark and opened < line:
+            found += f" ({error.context} from line {opened})"
+        advice = _advice(text, line - first_line, found)
         findings.problems.append(Problem(line, column, "", found, advice))
     except (yaml.YAMLError, ValueError) as error:
         found = _found(str(error))
@@ -149,12 +151,33 @@ class _Frame:
     before: int = 0
 
 
+class _Lines:
+    r"""Where a mark of YAML's reader is, for somebody with an editor.
+
+    Only a mark's index is used: libyaml counts a line more at the end of a text that
+    breaks off, and ends lines at U+0085, U+2028 and U+2029, too.
+    """
+
+    def __init__(self, text: str, first_line: int) -> None:
+        self._first = first_line
+        self._last = len(text)
+        self._starts = [0, *(found.end() for found in re.finditer("\n", text))]
+
+    def place(self, mark: Mark | CMark | None) -> tuple[int, int]:
+        """Line and column, from 1; the first of all where there is no mark."""
+        if mark is None:
+            return self._first, 1
+        at = min(mark.index, self._last)
+        line = bisect_right(self._starts, at) - 1
+        return self._first + line, at - self._starts[line] + 1
+
+
 class _Tree:
     """Puts events together to a tree, without recursion."""
 
-    def __init__(self, findings: Findings, first_line: int) -> None:
+    def __init__(self, findings: Findings, lines: _Lines) -> None:
         self._findings = findings
-        self._first = first_line
+        self._lines = lines
         self._anchors: dict[str, tuple[Value, int]] = {}
         self._count = 0
         self._documents = 0
@@ -252,7 +275,4 @@ class _Tree:
         raise _Stop
 
     def _place(self, event: Event | None) -> tuple[int, int]:
-        mark = event.start_mark if event is not None else None
-        if mark is None:
-            return self._first, 1
-        return self._first + mark.line, mark.column + 1
+        return self._lines.place(event.start_mark if event is not None else None)
