@@ -209,6 +209,39 @@ async def test_an_archive_that_the_log_does_not_name_yet_does_not_count(
         assert len(list(calls(a.world.reader, log))) == len(before)
 
 
+async def test_an_archive_of_something_else_is_told_and_counts_for_nothing(
+    tmp_path: Path,
+) -> None:
+    async with inside(tmp_path) as a:
+        await two_runs(a)
+        a.write("_archive/usage/x", "")
+        stray = a.home / "_archive" / "usage" / "2020-01-01.jsonl.gz"
+        stray.write_bytes(gzip.compress(raw(a, "usage.jsonl")[0] * 7))
+        before = raw(a, "usage.jsonl")
+        await one_pass(a)
+        assert raw(a, "usage.jsonl") == before
+        log = PurePosixPath(a.home.name, "usage.jsonl")
+        assert len(list(calls(a.world.reader, log))) == len(before)
+        assert any("move that file away" in each for each in a.remarks)
+        stray.unlink()
+        await one_pass(a)
+        assert put_away(a, "usage.jsonl") + raw(a, "usage.jsonl")[1:] == before
+
+
+async def test_a_log_put_together_again_by_hand_is_put_away_again(
+    tmp_path: Path,
+) -> None:
+    async with inside(tmp_path) as a:
+        await two_runs(a)
+        before = raw(a, "events.jsonl")
+        await one_pass(a)
+        (a.home / "events.jsonl").write_bytes(b"".join(before))
+        assert put_away(a, "events.jsonl") == []
+        await one_pass(a)
+        assert len(packed(a, "events")) == 1
+        assert put_away(a, "events.jsonl") + raw(a, "events.jsonl")[1:] == before
+
+
 async def test_an_event_that_was_heard_is_not_heard_again(tmp_path: Path) -> None:
     async with inside(tmp_path) as a:
         says = "action: {type: send_message, to: human, content: It ended.}"

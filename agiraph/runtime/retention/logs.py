@@ -15,7 +15,7 @@ from agiraph.core import retention as rules
 from agiraph.core.loghead import head_line
 from agiraph.core.loglines import record_of, time_of
 from agiraph.core.packed import lines
-from agiraph.errors import NotThere
+from agiraph.errors import NotThere, Occupied
 from agiraph.model.layout import put_away
 from agiraph.ports import PutAway
 from agiraph.runtime.parts import head_at, names, pieces
@@ -74,6 +74,7 @@ class Logs:
         """Put the old lines of one log away."""
         log = home.path / name
         shelf = put_away(log)
+        self._began.pop(log, None)
         await self._world.pen.folder(shelf)
         found = await asyncio.to_thread(self._archived, log, shelf, attic)
         if found is None:
@@ -82,24 +83,30 @@ class Logs:
         head = head_at(self._world.reader, log)
         archive = str(made.archive.relative_to(home.path))
         line = head_line(span.ts, archive, head.bytes + span.end - span.start)
-        self._began.pop(log, None)
         await self._world.pen.shorten(log, line, span.end, span.last)
         return away(f"{name} to {span.day} is", made)
 
     def _archived(
         self, log: PurePosixPath, shelf: PurePosixPath, attic: Attic
     ) -> tuple[Span, PutAway] | None:
-        """What is to go, and the archive that holds it."""
+        """What is to go, and the archive that holds it.
+
+        Raises:
+            Occupied: an archive is there that is not of this log; it would count.
+        """
         world = self._world
         now, keep = world.now().timestamp(), world.settings.keep.logs
         head, there = head_at(world.reader, log), names(world.reader, shelf)
         for name in rules.unfinished(there, head.part):
-            # Until then it was the only one; so nothing else tells how far it goes.
             size = attic.held(log, head.size, shelf / name)
-            found = self._span(log, head.size, head.size + size) if size else None
-            if found is not None and found.end - found.start == size:
-                entry = world.reader.entry(shelf / name)
-                return found, PutAway(shelf / name, size, entry.size if entry else 0)
+            found = self._span(log, head.size, head.size + size)
+            if found is None or found.end - found.start != size:
+                raise Occupied(
+                    f"{shelf / name} is named like an archive of it, and holds "
+                    "something else than it begins with; move that file away"
+                )
+            entry = world.reader.entry(shelf / name)
+            return found, PutAway(shelf / name, size, entry.size if entry else 0)
         found = rules.span(self._lines(log, head.size), head.size, now - keep)
         if found is None:
             return None
