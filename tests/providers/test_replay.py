@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 from typing import TYPE_CHECKING
 
@@ -12,6 +13,7 @@ from agiraph.errors import ProviderFault
 from agiraph.model.conversation import AssistantLine, Kind, Stop, UserLine
 from agiraph.model.tool import ToolCall
 from agiraph.model.usage import Usage
+from agiraph.providers import replay, replay_words
 from agiraph.providers.replay import ReplayProvider
 from tests.support.talk import TS, Talk
 
@@ -78,3 +80,28 @@ async def test_what_never_ends_is_not_waited_for_for_ever(tmp_path: Path) -> Non
     await led.ask("The goal.")
     assert not (await led.ask("Nothing can go on.")).calls
     assert (await led.ask("Nothing can go on.")).text == "A."
+
+
+async def test_a_record_whose_sessions_and_events_were_put_away_is_the_same(
+    tmp_path: Path,
+) -> None:
+    led = talk(tmp_path, said("One."), heard("Go on."), said("Two."))
+    home, run = tmp_path / "a", tmp_path / "a" / "runs" / RUN
+    first, *rest = (home / "conversation.jsonl").read_bytes().splitlines(keepends=True)
+    (home / "conversation.jsonl").write_bytes(b"".join(rest))
+    pack(home / "_archive" / "conversations" / "0001.jsonl.gz", first)
+    asks = {"type": "human.question", "run": RUN, "data": {"id": "q-1", "text": "So?"}}
+    says = {"type": "human.response", "run": RUN, "data": {"id": "q-1", "text": "Yes"}}
+    lines = [json.dumps(each).encode() + b"\n" for each in (asks, says)]
+    pack(home / "_archive" / "events" / "2026-11-22.jsonl.gz", lines[0])
+    (home / "events.jsonl").write_bytes(lines[1])
+
+    assert (await led.ask("The goal.")).text == "One."
+    assert (await led.ask("Go on.")).text == "Two."
+    (word,) = replay_words.words(str(run), replay.said(str(run)))
+    assert (word.question, word.text) == ("So?", "Yes")
+
+
+def pack(path: Path, data: bytes) -> None:
+    path.parent.mkdir(parents=True)
+    path.write_bytes(gzip.compress(data))

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from agiraph.core.loghead import head_line
 from agiraph.tree.logs import Tail
 from agiraph.tree.reader import DiskReader
 
@@ -102,6 +103,24 @@ def test_a_log_that_became_shorter_is_read_from_its_start(
     log.write_bytes(b'{"n": 7}\n')
     found = tail.more()
     assert (found.records, found.restarted) == (({"n": 7},), True)
+
+
+@pytest.mark.parametrize("gone", [10, 60, 100])
+def test_a_tail_goes_on_at_its_line_where_the_beginning_was_put_away(
+    reader: DiskReader, log: Path, gone: int
+) -> None:
+    lines = [b'{"n": %d}\n' % number for number in range(200)]
+    log.write_bytes(b"".join(lines[:100]))
+    tail = Tail(reader, LOG)
+    assert len(tail.more().records) == 100
+    for first, last in ((gone, 150), (gone + 20, 200)):
+        away = sum(map(len, lines[:first]))
+        archive = f"_archive/events/2026-01-{first % 28 + 1:02}.jsonl.gz"
+        head = head_line("2026-01-01T00:00:00+00:00", archive, away)
+        log.write_bytes(head + b"".join(lines[first:last]))
+        found = tail.more()
+        assert not found.restarted
+        assert [each["n"] for each in found.records] == list(range(last - 50, last))
 
 
 def test_lines_longer_than_one_part_are_read(reader: DiskReader, log: Path) -> None:
