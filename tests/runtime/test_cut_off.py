@@ -237,3 +237,31 @@ async def test_a_run_is_not_shown_as_completed_while_a_workers_last_result_is_ow
         assert a.results("publish", "Ada") == ["node n is published."]
         assert stands(ada) == "status: idle"
         await a.until(lambda: a.supervising is not None and a.supervising.done())
+
+
+async def test_whoever_is_shut_down_behind_its_nodes_end_is_still_owed_the_result(
+    tmp_path: Path,
+) -> None:
+    async with inside(tmp_path) as a:
+        stuck, _ = held_back(a, b"node n is published")
+        a.model.says(COORDINATOR, node("n", worker="Ada"), say("ok"))
+        a.model.says("n", publish("first"))
+        await a.begin()
+        await a.until(stuck.is_set)
+        await a.end()
+        ada = a.run / "workers/Ada"
+        assert stands(ada) == "status: busy"
+        a._open()
+        stuck, _ = held_back(a, b"node n is published")
+        await a.look()
+        a.go()
+        await a.until(stuck.is_set)
+        await a.end()  # before that was made good
+        assert stands(ada) == "status: busy"
+
+        await again(a)
+        await a.until(lambda: stands(ada) == "status: idle")
+
+        assert a.results("publish", "Ada") == ["node n is published."]
+        assert len(json.loads((ada / "history.json").read_text("utf-8"))) == 1
+        assert a.model.asked("n") == 1

@@ -9,6 +9,7 @@ from agiraph.core import turn as rules
 from agiraph.errors import AgiraphError, NotThere, ProviderFault, StepCrashed
 from agiraph.model.event import EventType
 from agiraph.model.node import NodeState
+from agiraph.model.run import RunState
 from agiraph.model.worker import WorkerState
 from agiraph.runtime.work import nodes, publishing, staffing
 
@@ -39,8 +40,10 @@ class Assignment:
                 await self._after()
         except asyncio.CancelledError:
             # A shutdown leaves everything as it is, to go on with; its clock is kept.
-            if self._worker.is_over:
+            if self._is_called_off:
                 await self._free()
+            elif self._worker.is_over:
+                self._staff.left = node
             elif not self._agent.gone:
                 await desk.put_node(desk.nodes[node])
             raise
@@ -59,18 +62,34 @@ class Assignment:
 
     async def settle(self) -> None:
         """What a restart cut off behind its node's end."""
-        self._desk.loops.add(self._node)
+        desk, node = self._desk, self._node
+        desk.loops.add(node)
+        ends = True
         try:
             await self._worker.settle()
-            if self._desk.nodes[self._node].status.state is NodeState.COMPLETED:
+            if desk.nodes[node].status.state is NodeState.COMPLETED:
                 await self._after()
+        except asyncio.CancelledError:
+            ends = self._is_called_off
+            raise
         finally:
             try:
-                await self._free()
+                if ends:
+                    self._staff.left = None
+                    await self._free()
             finally:
-                self._staff.left = None
-                self._desk.loops.discard(self._node)
-                self._desk.bell.ring()
+                self._staff.node = None
+                desk.loops.discard(node)
+                desk.bell.ring()
+
+    @property
+    def _is_called_off(self) -> bool:
+        """Whether it was ended for good, and not by a shutdown."""
+        desk, status = self._desk, self._desk.nodes[self._node].status
+        stopped = desk.run is not None and desk.run.state is RunState.STOPPED
+        given_away = status.attempt != self._worker.attempt
+        cancelled = status.state is NodeState.CANCELLED
+        return desk.opening or stopped or given_away or cancelled
 
     async def _to_the_end(self) -> None:
         try:
