@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import os
+import shutil
 import signal
 import sys
+import sysconfig
 import traceback
 from typing import TYPE_CHECKING
 
@@ -140,7 +142,9 @@ class Daemon:
             patience=PATIENCE,
         )
         self._web(reader, environment)
-        self._shell = LocalShell(Beneath(self._root), self._pen, environment)
+        self._shell = LocalShell(
+            Beneath(self._root), self._pen, environment, programs=_programs()
+        )
         bell = Bell(self._clock)
         world = World(
             clock=self._clock,
@@ -288,3 +292,14 @@ def _seconds(said: str | None, *, otherwise: float) -> float:
         return float(said or otherwise)
     except ValueError:
         return otherwise
+
+
+def _programs() -> str:
+    """The folder in which our own `agiraph` lies; empty where it is in none.
+
+    A virtual environment need not be active for what is started from it.
+    """
+    ran = os.path.dirname(os.path.abspath(sys.argv[0]))
+    beside = os.path.dirname(sys.executable)
+    places = os.pathsep.join([ran, beside, sysconfig.get_path("scripts")])
+    return os.path.dirname(shutil.which("agiraph", path=places) or "")

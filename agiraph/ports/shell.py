@@ -20,6 +20,8 @@ class Command:
         keep: where its whole output goes, relative to the root.
         variables: added to the scrubbed environment, name -> value.
         agent: whose it is, to find it again after a crash.
+        of_person: whether `agiraph` is found on its PATH, as in a person's terminal.
+        keeps_all: whether the output is kept where `head` holds all of it, too.
     """
 
     text: str
@@ -28,6 +30,8 @@ class Command:
     keep: PurePosixPath
     variables: Mapping[str, str]
     agent: str
+    of_person: bool = False
+    keeps_all: bool = False
 
 
 @dataclass(frozen=True, slots=True)

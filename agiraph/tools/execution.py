@@ -62,17 +62,26 @@ class _Opened:
 class LocalShell:
     """The port `Shell`, by processes of this machine."""
 
-    def __init__(self, ways: Ways, pen: Pen, environment: Mapping[str, str]) -> None:
+    def __init__(
+        self,
+        ways: Ways,
+        pen: Pen,
+        environment: Mapping[str, str],
+        *,
+        programs: str = "",
+    ) -> None:
         """Start commands below the root of `ways`.
 
         Args:
             ways: opens the folder to work in and the file for the output.
             pen: makes the folders that are missing.
             environment: the daemon's own, of which little is passed on.
+            programs: the folder in which `agiraph` lies; empty where none is known.
         """
         self._ways = ways
         self._pen = pen
         self._environment = environment
+        self._programs = programs
         self._groups: set[int] = set()  # what runs now
         self._left_by: frozenset[str] | None = None  # agents, of a daemon before us
         self._looked_after: set[str] = set()
@@ -93,9 +102,10 @@ class LocalShell:
             if finished.size:
                 with suppress(OSError):  # it has run: what it did is what counts
                     await asyncio.to_thread(os.fsync, opened.keep)
-        if not finished.tail:
+        shown_whole = not finished.tail and not command.keeps_all
+        if shown_whole or not finished.size:
             with suppress(DiskRefused):
-                await self._pen.remove(command.keep)  # it was shown whole
+                await self._pen.remove(command.keep)
         return finished
 
     async def end_left_behind(self, agent: str) -> int:
@@ -187,9 +197,10 @@ class LocalShell:
             for name, value in self._environment.items()
             if name in _PASSED_ON or name.startswith("LC_")
         }
+        path = given.pop("PATH", _PATH)
         return {
-            "PATH": _PATH,
             **given,
+            "PATH": self._with_programs(path) if command.of_person else path,
             "HOME": os.path.join(private, "home"),
             "TMPDIR": os.path.join(private, "tmp"),
             "TERM": "dumb",
@@ -197,6 +208,12 @@ class LocalShell:
             **command.variables,
             **self._marks(command.agent),
         }
+
+    def _with_programs(self, path: str) -> str:
+        """A PATH on which `agiraph` is found; last, so that nothing else is hidden."""
+        if not self._programs or self._programs in path.split(os.pathsep):
+            return path
+        return os.pathsep.join([path, self._programs] if path else [self._programs])
 
     def _marks(self, agent: str) -> dict[str, str]:
         return {"AGIRAPH_ROOT": self._ways.root, "AGIRAPH_AGENT": agent}

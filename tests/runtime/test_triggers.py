@@ -6,7 +6,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from agiraph.model.names import COORDINATOR
-from tests.support.inside import call, calls, inside, node, publish, say
+from tests.support.inside import PROGRAMS, call, calls, inside, node, publish, say
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -317,6 +317,55 @@ async def test_a_command_runs_once_and_a_restart_does_not_begin_it_again(
         assert marks.read_text().count("x") == 2
 
 
+def command(name: str, words: str) -> str:
+    """A trigger that runs a command after an hour."""
+    run = f'action: {{type: run_command, command: "{words}"}}'
+    return f"{{id: {name}, type: delayed, delay: 1h, {run}}}"
+
+
+async def test_what_a_command_says_is_kept_where_it_is_short_too(
+    tmp_path: Path,
+) -> None:
+    async with inside(tmp_path) as a:
+        await finished(a, command("short", "echo all is well"), command("mute", "true"))
+        await later(a, 3600)
+        await a.until(lambda: told(a, "short") == told(a, "mute") == ["fired"])
+        assert a.text("outputs/trigger-short.txt") == "all is well\n"
+        assert not (a.run / "outputs/trigger-mute.txt").exists()
+
+
+async def test_a_command_that_fails_is_told_by_its_last_line(tmp_path: Path) -> None:
+    async with inside(tmp_path) as a:
+        long = "x" * 300
+        await finished(
+            a,
+            command("bad", "echo begun; echo no such paper >&2; exit 3"),
+            command("mute", "exit 4"),
+            command("long", f"printf '{long}'; exit 5"),
+        )
+        await later(a, 3600)
+        await a.until(lambda: len(ledger(a)) == 3)
+        assert told(a, "bad") == ["fired exit code 3: no such paper"]
+        assert told(a, "mute") == ["fired exit code 4"]
+        assert told(a, "long") == [f"fired exit code 5: {'x' * 199}…"]
+        assert a.text("outputs/trigger-bad.txt") == "begun\nno such paper\n"
+
+
+async def test_commands_and_probes_of_triggers_know_the_tree_and_find_agiraph(
+    tmp_path: Path,
+) -> None:
+    async with inside(tmp_path) as a:
+        show = "echo $AGIRAPH_AGENTS ${PATH##*:} $AGIRAPH_RUN"
+        beat = PULSE.replace("every: 1h", f"every: 1h, probe: '{show} > ../probed'")
+        await finished(a, command("c", show), beat)
+        await later(a, 3600)
+        await a.until(lambda: told(a, "c") == ["fired"])
+        await a.until((tmp_path / "probed").exists)
+        said = f"{tmp_path} {PROGRAMS} {a.run}\n"
+        assert a.text("outputs/trigger-c.txt") == said
+        assert (tmp_path / "probed").read_text() == said
+
+
 async def test_a_trigger_that_fails_ten_times_running_is_disarmed_and_says_so(
     tmp_path: Path,
 ) -> None:
@@ -406,6 +455,39 @@ async def test_a_wake_that_is_still_at_work_is_not_followed_by_another(
         await a.asked(COORDINATOR, 2)
         await later(a, 3600)
         assert told(a, "pulse") == ["fired", "skipped still running"]
+
+
+async def test_a_wake_that_nobody_has_read_yet_is_not_followed_by_another(
+    tmp_path: Path,
+) -> None:
+    async with inside(tmp_path) as a:
+        await finished(a, PULSE.replace("every: 1h", "every: 1h, when: always"))
+        for _ in range(3):  # the daemon looks, and no loop has come to run
+            a.clock.ahead += 3600
+            await a.agent.look()
+        assert told(a, "pulse") == ["fired", *["skipped still running"] * 2]
+        a.go()
+        await a.asked(COORDINATOR, 2)
+        assert a.model.heard(COORDINATOR).count("[trigger pulse") == 1
+
+
+async def test_a_trigger_runs_a_node_that_has_ended_once_more(tmp_path: Path) -> None:
+    async with inside(tmp_path) as a:
+        arm(
+            a,
+            "{id: again, type: delayed, delay: 2h, action: {type: run_node, node: n}}",
+        )
+        a.model.says(COORDINATOR, node("n"), say("I wait."))
+        a.model.says("n", publish("once"))
+        await a.begin(limits={"timeout": "10h"})
+        await a.until(lambda: a.state("n") == "completed")
+        asked = a.model.asked("n")
+        await later(a, 7200)
+        assert told(a, "again") == ["fired"]
+        await a.asked("n", asked + 1)
+        a.model.says("n", publish("twice"))
+        await a.until(lambda: len(a.events("node.completed", node="n")) == 2)
+        assert a.text("nodes/n/published/a.md") == "twice\n"
 
 
 async def test_a_wake_without_money_is_skipped_and_no_call_is_made(

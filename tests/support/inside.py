@@ -62,6 +62,7 @@ if TYPE_CHECKING:
     from agiraph.runtime.hosting import Host
 
 AGENT = "a"
+PROGRAMS = "/opt/agiraph/bin"  # where commands of people would find `agiraph`
 PATIENCE = 60.0  # seconds; where all wait for the disk a second may be ten
 
 
@@ -219,7 +220,9 @@ class Inside:
             reader=DiskReader(root, self.clock),
             disk=RealDisk(root),
             whereabouts=DiskWhereabouts.of(root, {}),
-            shell=LocalShell(Beneath(root), self.pen, {"PATH": "/usr/bin:/bin"}),
+            shell=LocalShell(
+                Beneath(root), self.pen, {"PATH": "/usr/bin:/bin"}, programs=PROGRAMS
+            ),
             models=self.model,
             ledger=Ledger(),
             runs=Places(bell, lambda: world.settings.max_agents),

@@ -126,7 +126,8 @@ async def bench(tmp_path: Path, seat: Callable[..., Seat]) -> AsyncIterator[Benc
         "LANG": "C.UTF-8",
         "ANTHROPIC_API_KEY": SECRET,
     }
-    shell = LocalShell(Beneath(str(root)), pen, environment)
+    programs = "/opt/agiraph/bin"
+    shell = LocalShell(Beneath(str(root)), pen, environment, programs=programs)
     pages = Fetcher(PageCache(reader, pen), SystemClock(), version="0", loopback=True)
     search = WebSearch(SystemClock(), {})
     settings = SearchSettings()

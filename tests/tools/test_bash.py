@@ -84,6 +84,13 @@ async def test_the_environment_holds_no_secret_and_a_home_of_its_own(
     assert "LANG=C.UTF-8" in text
 
 
+async def test_a_model_is_not_handed_the_command_line_of_people(bench: Bench) -> None:
+    text = await bench.call("bash", command="env")
+
+    assert "AGIRAPH_AGENTS" not in text  # what is said there counts as a person's word
+    assert "PATH=/usr/bin:/bin\n" in text
+
+
 async def test_home_and_temporary_folder_are_there(bench: Bench) -> None:
     finished = await run(bench, 'cd ~ && touch a && mktemp && cd "$TMPDIR"')
 

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 COMMAND_SECONDS: Final = 1800.0
 PROBE_SECONDS: Final = 30.0
+LAST_LINE: Final = 200  # characters of what a command said, in the ledger
 
 
 class Deeds:
@@ -130,9 +131,11 @@ class Deeds:
                 keep=folder.outputs / f"trigger-{slot.trigger}.txt",
                 variables=self._variables(),
                 agent=desk.agent,
+                of_person=True,
+                keeps_all=True,  # nobody is shown it
             )
         )
-        return "" if done.code == 0 else ending(done)
+        return "" if done.code == 0 else failure(done)
 
     async def probe(self, trigger: str, command: str) -> str:
         """What a heartbeat's probe says, its exit code with it."""
@@ -145,6 +148,7 @@ class Deeds:
                 keep=desk.home.state / f"probe-{trigger}.txt",
                 variables=self._variables(),
                 agent=desk.agent,
+                of_person=True,
             )
         )
         return f"{ending(done)} {done.size}\n{done.head}\n{done.tail}"
@@ -152,7 +156,10 @@ class Deeds:
     def _variables(self) -> dict[str, str]:
         desk = self._desk
         root = desk.world.root
-        said = {"AGIRAPH_INPUTS": f"{root}/{desk.home.inputs}"}
+        said = {
+            "AGIRAPH_AGENTS": root,  # what it calls of `agiraph` means this tree
+            "AGIRAPH_INPUTS": f"{root}/{desk.home.inputs}",
+        }
         if desk.run is not None:
             said["AGIRAPH_RUN"] = f"{root}/{desk.run_folder().path}"
         return said
@@ -171,6 +178,15 @@ def ending(done: Finished) -> str:
     if done.code is None:
         return f"ended at its limit after {done.seconds:.0f} s"
     return f"exit code {done.code}"
+
+
+def failure(done: Finished) -> str:
+    """How a command failed, with the last line that it said where it said any."""
+    said = (done.tail or done.head).strip().rsplit("\n", 1)[-1]
+    words = "".join(c if c.isprintable() else " " for c in said).strip()
+    if len(words) > LAST_LINE:
+        words = words[: LAST_LINE - 1] + "…"
+    return f"{ending(done)}: {words}" if words else ending(done)
 
 
 def _ended(desk: Desk, node: Node) -> bool:

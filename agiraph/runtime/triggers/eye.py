@@ -58,17 +58,20 @@ class Eye:
         return {shown: content for shown, (_, _, content) in found.items()}
 
     def _below(self, pattern: str) -> Iterator[tuple[PurePosixPath, Entry]]:
-        """The files below the folder that a glob begins with."""
-        parts = pattern.split("/")
-        plain = next((n for n, part in enumerate(parts) if _WILD & set(part)), -1)
-        start = self.home.joinpath(*parts[: plain if plain >= 0 else -1])
-        folders, count = [start], 0
+        """The files that a glob may mean: no deeper, and no others, than it says."""
+        *above, last = pattern.split("/")
+        fixed = next((n for n, part in enumerate(above) if _is_wild(part)), len(above))
+        folders, count = [self.home.joinpath(*above[:fixed])], 0
+        deepest = len(self.home.parts) + len(above)
         for folder in folders:
+            deeper = "**" in pattern or len(folder.parts) < deepest
             for entry in self._entries(folder):
                 if folder == self.home and _is_ours(entry.name):
                     continue
                 if entry.kind is EntryKind.FOLDER:
-                    folders.append(folder / entry.name)
+                    folders += [folder / entry.name] if deeper else []
+                elif not _is_wild(last) and entry.name != last:
+                    continue
                 elif entry.kind is EntryKind.FILE:
                     count += 1
                     yield folder / entry.name, entry
@@ -93,6 +96,10 @@ class Eye:
         except AgiraphError:
             return "unreadable"
         return hashlib.sha256(data).hexdigest()[:24]
+
+
+def _is_wild(part: str) -> bool:
+    return not _WILD.isdisjoint(part)
 
 
 def _is_ours(name: str) -> bool:

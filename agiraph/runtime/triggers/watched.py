@@ -48,16 +48,17 @@ class Watched:
         self._next = clock.monotonic() + EVERY
         before = clock.now().timestamp() - SETTLED
         found = await asyncio.to_thread(lambda: self._files(globs, before))
+        # What is just being written is waited for; what was there counts as there.
+        there = await asyncio.to_thread(lambda: self._files(globs, 0.0))
         known, same = self._recall(globs)
         self._globs = globs
-        if known is not None:
-            # What is just being written is waited for; what was there counts as there.
-            there = await asyncio.to_thread(lambda: self._files(globs, 0.0))
-            gone = dict.fromkeys(known.keys() - there.keys(), "") if same else {}
+        if same:
+            gone = dict.fromkeys(known.keys() - there.keys(), "")
             changed = {p: sha for p, sha in found.items() if known.get(p) != sha}
-            if same:
-                await self._tell({**changed, **gone}, known)
-            found = {**{p: s for p, s in known.items() if p in there}, **found}
+            await self._tell({**changed, **gone}, known)
+        else:
+            known = {**there, **known}  # new globs: what is there is no news
+        found = {**{p: s for p, s in known.items() if p in there}, **found}
         await self._keep(globs, found)
 
     def _files(self, globs: tuple[str, ...], before: float) -> dict[str, str]:
@@ -96,7 +97,7 @@ class Watched:
                 found.add((path, str(data.get("sha", "-"))))
         return found
 
-    def _recall(self, globs: tuple[str, ...]) -> tuple[dict[str, str] | None, bool]:
+    def _recall(self, globs: tuple[str, ...]) -> tuple[dict[str, str], bool]:
         """What the last scan found, and whether it was for the same globs."""
         if self._known is not None:
             return self._known, globs == self._globs
@@ -107,7 +108,7 @@ class Watched:
             self._globs = tuple(found["globs"])
             self._known = {str(k): str(v) for k, v in found["files"].items()}
         except (AgiraphError, ValueError, KeyError, TypeError, AttributeError):
-            return None, False  # the first scan: what is there is no news
+            return {}, False  # the first scan
         return self._known, globs == self._globs
 
     async def _keep(self, globs: tuple[str, ...], found: dict[str, str]) -> None:
