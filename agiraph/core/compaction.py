@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING, Final
 
+from agiraph.core import cycles
 from agiraph.core.limits import BYTES_PER_TOKEN, RESULT_SHOWN, SMALLEST_ANSWER
 from agiraph.model.conversation import AssistantLine, Kind, UserLine
 
@@ -165,12 +166,16 @@ def in_a_row(prefix: SystemLine, lines: Sequence[Spoken]) -> int:
 def carried_ids(ids: Iterable[str], run: str) -> tuple[str, ...]:
     """Which ids of what was delivered a rebuilt conversation must still know.
 
-    News of earlier runs is never told again, and marks of a compaction are spent.
+    News of earlier runs is never told again, marks of a compaction are spent, and of
+    the cycles the last mark says all.
     """
+    known = tuple(ids)
     kept = [
         ident
-        for ident in ids
+        for ident in known
         if not ident.startswith(f"{_MARK}:")
+        and not cycles.is_mark(ident)
         and not (ident.startswith(_OF_A_RUN) and f":{run}" not in ident)
     ]
-    return tuple(kept[-MOST_IDS:])
+    cycle = cycles.newest(known, run)
+    return (*kept[-MOST_IDS:], *([cycle] if cycle else []))

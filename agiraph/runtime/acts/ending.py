@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from itertools import count
 from typing import TYPE_CHECKING
 
-from agiraph.core import approval, board
+from agiraph.core import approval, board, cycles
 from agiraph.core.durations import seconds
 from agiraph.core.given import flag_of, number_of, text_of, texts_of
 from agiraph.errors import AgiraphError, ToolRefused
@@ -176,9 +176,12 @@ class Checkpoint(Act):
         if desk.run is None or not desk.run_open:
             await runs.open_run(desk)
         await runs.write_output(desk, summary, ())
-        desk.next_cycle = desk.world.clock.monotonic() + desk.settings.cycle
+        clock = desk.world.clock
+        desk.next_cycle = clock.monotonic() + desk.settings.cycle
         return ToolResult(
-            "the cycle has ended; you are woken for the next.", ends="cycle"
+            "the cycle has ended; you are woken for the next.",
+            ends="cycle",
+            ids=(cycles.ended(desk.run_folder().name, clock.now()),),
         )
 
 

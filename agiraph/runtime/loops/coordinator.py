@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from datetime import datetime
 from typing import TYPE_CHECKING
 
 from agiraph import prompts
-from agiraph.core import board, moves
+from agiraph.core import board, cycles, moves
 from agiraph.core import turn as rules
 from agiraph.core.brief import mail_text, notice, same_prefix
 from agiraph.core.owed import owes_reply
 from agiraph.model.agent import Mode
-from agiraph.model.conversation import Kind, ToolLine, UserLine
+from agiraph.model.conversation import Kind, UserLine
 from agiraph.model.message import Question, QuestionKind
 from agiraph.model.names import AGIRAPH, COORDINATOR
 from agiraph.model.run import RunState
@@ -78,16 +77,14 @@ class Coordinator:
                 await Loop(desk, self._talk, self).settle()
                 return
             desk.cut_off = False  # the loop gives the call its result before all else
-            self._resume_cycle()
+            await self._resume_cycle()
             while True:
-                await self._cycle()
-                if desk.next_cycle is not None:
-                    continue
                 end = await Loop(desk, self._talk, self).run()
                 if end.why is not rules.Why.DONE:
                     await self._at_a_loss(end)
                 elif self._over and not self.called():
                     return
+                await self._cycle()
         finally:
             desk.cut_off = False
             self._stay.leave()
@@ -99,33 +96,50 @@ class Coordinator:
             await runs.open_run(desk)
             self._stay.leave()  # to chat takes no place among the runs; to work does
             await self._stay.enter()
+        elif tool == "checkpoint" and self._cycle_is_ahead:
+            await runs.next_run(desk)  # it may be called so often that no cycle begins
 
     # --- cycles, and what it cannot get past
 
-    def _resume_cycle(self) -> None:
-        """After a restart: a cycle that had ended goes on waiting for the next."""
-        desk, lines = self._desk, self._talk.lines
-        last = lines[-1] if lines else None
-        if not isinstance(last, ToolLine) or last.name != "checkpoint" or last.error:
+    async def _resume_cycle(self) -> None:
+        """After a restart the next cycle is due when it was due before.
+
+        A cycle that had ended stays so: nothing is asked until it is over.
+        """
+        desk, talk = self._desk, self._talk
+        run, clock = desk.run, desk.world.clock
+        if run is None or run.state is not RunState.OPEN:
             return
-        if desk.run_open and desk.next_cycle is None:
-            age = desk.world.clock.now() - datetime.fromisoformat(last.ts)
-            left = desk.settings.cycle - age.total_seconds()
-            desk.next_cycle = desk.world.clock.monotonic() + left
+        since = cycles.waits_since(talk.delivered, run.name)
+        if desk.next_cycle is None and since is not None:
+            left = desk.settings.cycle - (clock.now() - since).total_seconds()
+            desk.next_cycle = clock.monotonic() + left
+            desk.bell.ring()  # the status says so
+        if desk.next_cycle is not None and talk.has_ended(talk.open_calls()[1]):
+            await Loop(desk, talk, self).settle()
+            await self._cycle()
 
     async def _cycle(self) -> None:
-        """Between two cycles: wait for the next, or for something to happen."""
-        desk = self._desk
-        if desk.next_cycle is None:
+        """Between two cycles: wait for the next, or for something to happen.
+
+        Whoever calls meanwhile is answered, and does not put the next cycle off.
+        """
+        desk, due = self._desk, self._desk.next_cycle
+        if due is None:
             return
-        await self._stay.sleep(self.called, deadline=desk.next_cycle)
-        desk.next_cycle = None
-        if desk.settings.mode is Mode.INFINITE:
+        await self._stay.sleep(self.called, deadline=due)
+        begins = desk.world.clock.monotonic() >= due
+        endless = desk.settings.mode is Mode.INFINITE
+        if begins or not endless:
+            desk.next_cycle = None
+        if not begins:
+            return
+        if endless:
             await runs.next_run(desk)
-        if not self.called():
-            words = notice("[a new cycle begins]")
-            line = UserLine(desk.world.stamp(), words, Kind.NOTICE, AGIRAPH)
-            await self._talk.append(line, flush=False)
+        ids = (cycles.begun(desk.run_folder().name, desk.world.clock.now()),)
+        words = notice("[a new cycle begins]")
+        line = UserLine(desk.world.stamp(), words, Kind.NOTICE, AGIRAPH, ids)
+        await self._talk.append(line, flush=False)
 
     async def _at_a_loss(self, end: rules.End) -> None:
         """Nothing can go on by itself: ask the person, then wait for something new."""
@@ -144,7 +158,7 @@ class Coordinator:
                 text=f"I am stuck ({why}). What should I do?",
             ),
         )
-        await self._stay.sleep(self.called)
+        await self._stay.sleep(self.called, deadline=desk.next_cycle)
         stuck = [prompts.words("stuck")] if end.why is rules.Why.STUCK else []
         words = notice(*stuck, f"[the person was asked: {why}]")
         line = UserLine(desk.world.stamp(), words, Kind.NOTICE, AGIRAPH)
@@ -293,6 +307,8 @@ class Coordinator:
             return rules.Woken()
         if self._over:
             return None
+        if self._cycle_is_ahead:
+            return None  # it sleeps until then
         if not self.may_park():
             return rules.Idle()
         await self._stay.sleep(lambda: self.called() or not self.may_park())
@@ -306,6 +322,12 @@ class Coordinator:
             return True
         reopened = desk.run.state is RunState.REOPENED
         return reopened and not board.open_nodes(desk.recorded)
+
+    @property
+    def _cycle_is_ahead(self) -> bool:
+        """Whether an agent that does not end wakes by itself."""
+        endless = self._desk.settings.mode is Mode.INFINITE
+        return endless and self._desk.next_cycle is not None
 
     @property
     def _unbriefed(self) -> bool:
@@ -324,8 +346,6 @@ class Coordinator:
         if not desk.run_open or desk.is_paused or desk.held or desk.questions:
             return True
         if desk.jobs.any:
-            return True
-        if desk.settings.mode is Mode.INFINITE and desk.next_cycle is not None:
             return True
         return moves.any_moves(desk.recorded, desk.hands())
 

@@ -154,6 +154,7 @@ async def end_run(
     if desk.run is None:
         return
     await desk.jobs.end()
+    desk.next_cycle = None
     await desk.set_run(
         replace(
             desk.run,
