@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from tests.support.cast import cast
-from tests.support.model_server import ModelServer, call
+from tests.support.model_server import ModelServer, call, say
 from tests.support.trace import check
 from tests.support.web import Answer, WebServer
 
@@ -103,3 +103,40 @@ def test_three_cycles_and_more_over_a_kill_report_each_post_once(
     assert noted == told
     assert len(results) >= 2  # the summary is written anew
     assert all(asked.refused == "" for asked in server.requests)
+
+
+def sociable(asked: Asked) -> Scripted:
+    """A cycle is one call; a person is answered, and nothing else is done for them."""
+    number = len([turn for turn in asked.turns if turn.role == "assistant"])
+    end = call("checkpoint", summary=f"{number + 1} answers.")
+    if number and "a new cycle begins" not in asked.last_user:
+        return say("Good day to you.")
+    if "Hi there." in asked.last_user:  # both came at once
+        return [call("send_message", to="human", content="Good day to you."), end]
+    return end
+
+
+def test_a_greeting_between_two_cycles_is_answered_and_the_next_cycle_comes(
+    tmp_path: Path,
+    manner: Manner,
+) -> None:
+    def result() -> str:
+        return daemon.read(f"{AGENT}/runs/*/_output.md")
+
+    with (
+        ModelServer(cast(coordinator=sociable)) as server,
+        manner.daemon(tmp_path, server) as daemon,
+    ):
+        daemon.write(f"{AGENT}/GOAL.md", GOAL.replace("cycle: 1s", "cycle: 8s"))
+        daemon.until_there(f"{AGENT}/runs/*/_output.md", seconds=30)
+        first = result()
+        daemon.write(f"{AGENT}/_inbox.md", "Hi there.\n")
+        answered = f"{AGENT}/_outbox.md"
+        daemon.until_there(answered, seconds=30)
+        assert "Good day to you." in daemon.read(answered)
+        daemon.kill()
+        daemon.start()
+        daemon.until(lambda: result() != first, "the next cycle", seconds=30)
+        assert daemon.names(f"{AGENT}/_questions/*.md") == []
+        daemon.write(f"{AGENT}/STOP", "")
+        daemon.until_state(AGENT, "stopped", seconds=30)
