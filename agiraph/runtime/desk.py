@@ -91,8 +91,7 @@ class Desk:
         self.goal_digest = ""  # of its body
         self.soul = ""
         self.approved: frozenset[Approved] = frozenset()
-        self.paused = False
-        self.stopping = False
+        self.paused = self.stopping = False
         self.reading = asyncio.Lock()  # held while what people wrote is taken in
         self.odd: set[PurePosixPath] = set()  # names that cannot be; each told once
         self.remarks: dict[PurePosixPath, tuple[str, ...]] = {}  # odd in good files
@@ -109,6 +108,7 @@ class Desk:
         self.waits: dict[str, tuple[str, ...]] = {}  # node -> those that it waits for
         self.shown: dict[str, str] = {}  # node -> the spec that its worker has read
         self.next_cycle: float | None = None  # when, on the monotonic clock
+        self.resting = False  # the coordinator sleeps until then
         self._board = BoardPage(world)
         self._pages = NodePages(world)
         self._time = WorkTime(world.clock)

@@ -253,6 +253,6 @@ def facts(desk: Desk) -> Facts:
         queued=desk.world.runs.waits(desk.agent),
         startable=_is_coming(desk),
         aimless=desk.goal is None,
-        resting=desk.next_cycle is not None,
+        resting=desk.resting,
         settling=desk.is_settling and desk.goal is not None and not desk.stopping,
     )

@@ -320,6 +320,22 @@ async def test_a_chat_that_makes_a_node_leaves_the_next_cycle_on_time(
         await waits_until(a, due)
 
 
+async def test_who_waits_in_a_call_between_two_cycles_is_not_shown_as_idle(
+    tmp_path: Path,
+) -> None:
+    async with inside(tmp_path) as a:
+        due = await resting(a)
+        await a.until(lambda: "status: idle" in status(a))
+        await greeted(a)
+        a.model.says(COORDINATOR, call("wait", timeout="10m"))
+        await a.until(lambda: "status: working" in status(a) and not a.desk.active)
+        await a.stays(lambda: "status: working" in status(a))
+        await a.leap(600)
+        await a.asked(COORDINATOR, 3)
+        a.model.says(COORDINATOR, say("I have waited."))
+        await waits_until(a, due)
+
+
 async def test_a_cycle_that_falls_due_while_a_chat_is_answered_follows_it(
     tmp_path: Path,
 ) -> None:

@@ -114,7 +114,6 @@ class Coordinator:
         if desk.next_cycle is None and since is not None:
             left = desk.settings.cycle - (clock.now() - since).total_seconds()
             desk.next_cycle = clock.monotonic() + left
-            desk.bell.ring()  # the status says so
         if desk.next_cycle is not None and talk.has_ended(talk.open_calls()[1]):
             await Loop(desk, talk, self).settle()
             await self._cycle()
@@ -127,7 +126,12 @@ class Coordinator:
         desk, due = self._desk, self._desk.next_cycle
         if due is None:
             return
-        await self._stay.sleep(self.called, deadline=due)
+        desk.resting = True
+        desk.bell.ring()  # the status says so
+        try:
+            await self._stay.sleep(self.called, deadline=due)
+        finally:
+            desk.resting = False
         begins = desk.world.clock.monotonic() >= due
         endless = desk.settings.mode is Mode.INFINITE
         if begins or not endless:
