@@ -22,6 +22,8 @@ FAULT is an object:
     first: words; calls count only from the first one whose line has them all
     last: words; a call whose line has them all is struck, if none was before it
     module: what is run, default agiraph
+    versions: a file that gets the hash of each file that is about to get a name: of
+        each version that its writer had finished
     log: a file that gets one line for each counted call: its number, its name, what
         it is about, how a write begins, and the word FAULT where it was struck
 """
@@ -30,11 +32,13 @@ from __future__ import annotations
 
 import ctypes
 import errno
+import hashlib
 import itertools
 import json
 import os
 import runpy
 import signal
+import stat
 import sys
 import threading
 import time
@@ -81,8 +85,9 @@ class Fault:
         self._lock = threading.Lock()
         self._until: float | None = None
         flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC
-        log = order.get("log")
+        log, versions = order.get("log"), order.get("versions")
         self._log = _real_open(log, flags, 0o644) if log else -1
+        self._versions = _real_open(versions, flags, 0o644) if versions else -1
 
     def hit(self, name: str, where: object, data: object = b"") -> bool:
         """Count a call; whether the fault strikes it."""
@@ -104,6 +109,21 @@ class Fault:
                 struck = struck or number < self.at
         self._note(f"{number} {line}{' FAULT' if struck else ''}\n")
         return struck
+
+    def named(self, name: object, folder: int | None) -> None:
+        """Note what a file holds that is about to be given a name; not of a folder."""
+        if self._versions < 0 or not isinstance(name, str | bytes):
+            return
+        try:
+            about = os.stat(name, dir_fd=folder, follow_symlinks=False)
+            if not stat.S_ISREG(about.st_mode):
+                return
+            fd = _real_open(name, os.O_RDONLY, dir_fd=folder)
+        except OSError:
+            return
+        with os.fdopen(fd, "rb") as file:
+            digest = hashlib.sha256(file.read()).hexdigest()
+            _real_write(self._versions, f"{digest}\n".encode())
 
     def _strikes(self, number: int) -> bool:
         if not self.at or number < self.at:
@@ -147,6 +167,8 @@ def watched(fault: Fault, name: str, real: Callable[..., Any]) -> Callable[..., 
     """A function of `os` that counts, and fails when it is its turn."""
 
     def call(*args: Any, **kwargs: Any) -> Any:
+        if name in ("rename", "replace", "link"):
+            fault.named(args[0], kwargs.get("src_dir_fd"))
         if not fault.hit(name, args[0], args[1] if name == "write" else b""):
             return real(*args, **kwargs)
         match fault.do:
@@ -173,6 +195,8 @@ def watched_c(fault: Fault, name: str, real: Callable[..., int]) -> Callable[...
 
     def call(*args: Any) -> int:
         where = args[3].value if name == "renameat2" else args[0].value
+        if name == "renameat2":
+            fault.named(args[1].value, args[0].value)
         if not fault.hit(name, where):
             return real(*args)
         if fault.do in ("kill", "torn"):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import hashlib
 import json
 import re
 from collections import Counter
@@ -24,6 +25,11 @@ if TYPE_CHECKING:
     from tests.support.model_server import ModelServer
 
 TEMPORARY = re.compile(r"\..+\.agi-\d+-[0-9a-f]+\.tmp")
+# Logs and the outbox grow by whole lines; a person writes some files, and commands write scratch/.
+NOT_OURS = re.compile(
+    rf"\.jsonl$|/_outbox\.md$|^agiraph\.yaml$|^{AGENT}/(GOAL\.md|triggers\.yaml|_inbox\.md|_inbox/)"
+    rf"|^{AGENT}/runs/\.?{OLD_RUN}"
+)
 CUT_OFF = ("outcome is unknown", "Cut off:", "their outcome is unknown")
 _MARKED = ("_status.md", "_spec.md", "GOAL.md")
 
@@ -72,6 +78,25 @@ def check_crashed(copy: Path, server: ModelServer, effects: Path) -> None:
     if any(OLD_RUN not in str(record) for record in records):
         goal = copy / f"{AGENT}/_state/accepted/GOAL.md"
         assert goal.exists(), "a run was opened before its goal was on record"
+
+
+def check_whole(copy: Path, versions: Path) -> None:
+    """Every visible file is a version that its writer had finished.
+
+    Args:
+        copy: the tree as the crash left it.
+        versions: the hashes of all files that were given a name, one a line; not there
+            where strace did the killing.
+    """
+    if not versions.exists():
+        return
+    finished = frozenset(versions.read_text().split())
+    for path in _files(copy):
+        where = str(path.relative_to(copy))
+        if TEMPORARY.fullmatch(path.name) or NOT_OURS.search(where):
+            continue
+        found = hashlib.sha256(path.read_bytes()).hexdigest()
+        assert found in finished, f"no writer had finished {where} as it stands there"
 
 
 def _files(root: Path) -> Iterator[Path]:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from tests.crash.doomed import Doomed
-from tests.crash.invariants import check_crashed, check_end, check_recorded
+from tests.crash.invariants import check_crashed, check_end, check_recorded, check_whole
 from tests.crash.scenario import AGENT
 from tests.support.model_server import ModelServer
 from tests.support.web import WebServer
@@ -106,7 +106,7 @@ def run_point(
         AssertionError: a promise was broken.
     """
     log = home / "calls.log"
-    fault = {**fault, "log": str(log)}
+    fault = {**fault, "log": str(log), "versions": str(home / "versions")}
     if scenario.arm:
         fault["arm"] = str(home / scenario.arm)
     play = Play(scenario, home)
@@ -130,6 +130,7 @@ def check_after(play: Play, home: Path, *, forget: bool) -> int:
     code = daemon.bury()
     copy = daemon.snapshot("crashed")
     check_crashed(copy, play.server, home / "effects")
+    check_whole(copy, home / "versions")
     if forget:
         shutil.rmtree(daemon.root / ".agiraph", ignore_errors=True)
     daemon.start()
