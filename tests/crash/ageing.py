@@ -30,15 +30,19 @@ ended: 2020-01-01T01:00:00+00:00
 
 
 def whole_log(log: Path) -> Iterator[bytes]:
-    """The lines of a log, with those in the archives that its first line tells of."""
-    lines = log.read_bytes().splitlines() if log.exists() else []
+    """The lines of a log, with those in the archives that its first line tells of.
+
+    With their ends; the last may be torn.
+    """
+    lines = log.read_bytes().splitlines(keepends=True) if log.exists() else []
     head = json.loads(lines[0]) if lines and b'"put_away"' in lines[0] else None
     if head is not None:
         newest = head["put_away"].rpartition("/")[2]
         shelf = log.parent / "_archive" / log.stem.lstrip("_")
         for archive in sorted(shelf.glob("*.jsonl.gz")):
             if archive.name <= newest:
-                yield from gzip.decompress(archive.read_bytes()).splitlines()
+                data = gzip.decompress(archive.read_bytes())
+                yield from data.splitlines(keepends=True)
         lines = lines[1:]
     yield from lines
 
@@ -95,7 +99,7 @@ def _holds(daemon: Doomed) -> None:
     assert "All that is old is away." in daemon.read(f"{RUN}/_output.md")
     for name, old in (("events.jsonl", EVENTS), ("usage.jsonl", CALLS)):
         found = [line for line in whole_log(home / name) if b'"number"' in line]
-        assert found == old.encode().splitlines(), f"{name} lost or doubled lines"
+        assert b"".join(found) == old.encode(), f"{name} lost or doubled lines"
         assert len(list(home.glob(f"_archive/{name[:-6]}/*"))) == 1
     assert sessions(home) == [SESSION.encode()]
     assert daemon.names(f"{AGENT}/_archive/*.gz") == [f"{OLD_RUN}.tar.gz"]

@@ -25,10 +25,10 @@ if TYPE_CHECKING:
     from tests.support.model_server import ModelServer
 
 TEMPORARY = re.compile(r"\..+\.agi-\d+-[0-9a-f]+\.tmp")
-# Logs and the outbox grow by whole lines; a person writes some files, and commands write scratch/.
+# Logs and the outbox grow by whole lines; people write some files themselves.
 NOT_OURS = re.compile(
-    rf"\.jsonl$|/_outbox\.md$|^agiraph\.yaml$|^{AGENT}/(GOAL\.md|triggers\.yaml|_inbox\.md|_inbox/)"
-    rf"|^{AGENT}/runs/\.?{OLD_RUN}"
+    r"\.jsonl$|/_outbox\.md$|^agiraph\.yaml$"
+    rf"|^{AGENT}/(GOAL\.md|triggers\.yaml|_inbox\.md|_inbox/|runs/\.?{OLD_RUN})"
 )
 CUT_OFF = ("outcome is unknown", "Cut off:", "their outcome is unknown")
 _MARKED = ("_status.md", "_spec.md", "GOAL.md")
@@ -165,8 +165,7 @@ def check_recorded(copy: Path, daemon: Doomed) -> None:
 
 
 def _events(root: Path) -> list[dict[str, Any]]:
-    lines = whole_log(root / f"{AGENT}/events.jsonl")
-    return _said(b"".join(line + b"\n" for line in lines))
+    return _said(b"".join(whole_log(root / f"{AGENT}/events.jsonl")))
 
 
 def check_end(
