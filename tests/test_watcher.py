@@ -12,11 +12,13 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from agiraph.watcher import EVERYTHING, FolderWatch
+from agiraph.watcher import EVERYTHING, FolderWatch, afterlook
 from agiraph.watcher import minder as minding
+from agiraph.watcher.afterlook import Afterlook
+from agiraph.watcher.wanted import Wanted
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
+    from collections.abc import AsyncIterator, Callable
 
 
 class Listener:
@@ -60,7 +62,10 @@ def root(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-async def listener(root: Path) -> AsyncIterator[Listener]:
+async def listener(
+    root: Path, monkeypatch: pytest.MonkeyPatch
+) -> AsyncIterator[Listener]:
+    monkeypatch.setattr(afterlook, "AFTER", 0.2)  # `settle` waits longer than that
     listener = Listener(root)
     task = asyncio.create_task(listener.run())
     await listener.hears(EVERYTHING)
@@ -96,6 +101,45 @@ async def test_a_folder_moved_in_with_its_content_is_hinted_at_once_it_is_watche
     await listener.settle()
     (root / "bob/_inbox/m.md").write_text("hello")
     await listener.hears("bob")
+
+
+@pytest.mark.parametrize(("new", "hints"), [(60.0, 2), (-1.0, 1)])
+def test_a_new_folder_is_hinted_at_a_second_time_and_an_old_one_is_not(
+    root: Path, monkeypatch: pytest.MonkeyPatch, new: float, hints: int
+) -> None:
+    monkeypatch.setattr(afterlook, "AFTER", 0.2)
+    monkeypatch.setattr(afterlook, "NEW", new)
+    said: list[str] = []
+    wanted = Wanted(str(root))
+    minder = minding.Minder(wanted, polling=False, hint=said.extend, report=said.append)
+    minder.start()
+    until(lambda: EVERYTHING in said)
+    wanted.put("ada", folders("ada", "ada/_inbox"))
+    minder.wake()
+    until(lambda: said.count("ada") >= hints)
+    time.sleep(0.5)
+    minder.stop()
+    minder.join()
+    assert said.count("ada") == hints
+
+
+def until(fact: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + 30.0
+    while not fact():
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+
+
+def test_a_second_look_is_due_a_second_after_the_watch_stands_and_once() -> None:
+    again = Afterlook()
+    assert again.wait(10.0) == float("inf")
+    again.want((), 10.0)
+    again.want({"ada"}, 10.0)
+    again.want({"ada", "bob"}, 10.5)
+    assert (again.due(10.9), again.wait(10.75)) == (frozenset(), 0.25)
+    assert again.due(11.0) == {"ada"}
+    assert again.due(12.0) == {"ada", "bob"}
+    assert (again.due(99.0), again.wait(99.0)) == (frozenset(), float("inf"))
 
 
 async def test_a_hint_comes_within_a_quarter_of_a_second(

@@ -10,6 +10,7 @@ import threading
 import time
 from typing import TYPE_CHECKING, Final
 
+from agiraph.watcher.afterlook import Afterlook, is_new
 from agiraph.watcher.alive import EVERY, Cookie, watches
 from agiraph.watcher.hinting import EVERYTHING, THE_ROOT, names_of
 from agiraph.watcher.net import Identity, Net, identity_of, watchable
@@ -63,6 +64,7 @@ class Minder:
         self._torn: list[tuple[Net, str]] = []
         self._root: Identity | None = None
         self._trouble = Trouble()
+        self._afterlook = Afterlook()
         self._expected = 0.0
         self._armed_at = 0.0
         self._arm_next = 0.0
@@ -114,11 +116,13 @@ class Minder:
     def _patience(self) -> float:
         if self._trouble.blind:
             return min(_BLIND_HINT, self._trouble.wait(time.monotonic()))
+        now = time.monotonic()
         patience = _DRAIN if self._leaving else _ROOT_CHECK
+        patience = min(patience, self._afterlook.wait(now))
         if not self._polling:
-            patience = min(patience, self._cookie.wait(time.monotonic()))
+            patience = min(patience, self._cookie.wait(now))
         if self._wanted.has_news:
-            patience = min(patience, max(0.0, self._arm_next - time.monotonic()))
+            patience = min(patience, max(0.0, self._arm_next - now))
         return patience
 
     def _round(self, now: float) -> None:
@@ -133,6 +137,8 @@ class Minder:
         if self._trouble.blind:
             self._grope(now)
             return
+        if again := self._afterlook.due(now):
+            self._hint(again)
         if now >= self._arm_next:
             self._arm_new(now)
         self._tidy(now)
@@ -216,7 +222,11 @@ class Minder:
             self._hint(frozenset({EVERYTHING}))
 
     def _arm_new(self, now: float) -> None:
-        """Watch what groups asked for lately and is not watched yet."""
+        """Watch what groups asked for lately and is not watched yet.
+
+        Once it stands, all of them are looked at, and those with folders that are new
+        again a second later.
+        """
         groups = {
             name: [path for path in paths if not self._stands(path)]
             for name, paths in self._wanted.lately().items()
@@ -235,6 +245,11 @@ class Minder:
             self._young = net
         self._armed_at = now
         self._hint(frozenset(name for name, paths in groups.items() if paths))
+        wall = time.time()
+        fresh = {
+            n for n, paths in groups.items() if any(is_new(p, wall) for p in paths)
+        }
+        self._afterlook.want(fresh, time.monotonic())
 
     def _tidy(self, now: float) -> None:
         """Make one net of two, and drop what is wanted no more, once quiet."""
