@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import difflib
+import re
 from datetime import UTC, datetime
 from pathlib import PurePosixPath
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import click
 
@@ -18,17 +19,19 @@ from agiraph.cli.read import Files
 from agiraph.cli.render import as_json, clean, data, moment, say
 from agiraph.cli.shell import quoted
 from agiraph.cli.view import one_agent
-from agiraph.cli.write import with_pen
+from agiraph.cli.write import clear, move, with_pen
 from agiraph.model.layout import Home
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from agiraph.core.remembering import Written
     from agiraph.ports import Pen
 
 _DEEPEST = 6
 _UNDONE = "-undone"
+_COPY: Final = re.compile(rf"[0-9]{{8}}-[0-9]{{6}}-[0-9]{{6}}({_UNDONE})?")
+_KEPT = 10  # copies that can be brought back, and as many of what was undone
 
 
 @click.command()
@@ -119,9 +122,10 @@ def _told(each: Written, line: str) -> str:
 def tidy(call: Call, name: str, differs: bool, undo: bool) -> None:
     """Have an agent tidy its memory.
 
-    A copy of the memory is kept in memory/.before/ first; then the agent is asked by a
-    message to distil its daily logs, to prune, and to mend the index. In triggers.yaml
-    the action {type: run_command, command: agiraph tidy NAME} does the same.
+    A copy of the memory is kept in memory/.before/ first, where the ten newest stay;
+    then the agent is asked by a message to distil its daily logs, to prune, and to mend
+    the index. In triggers.yaml the action {type: run_command, command: agiraph tidy
+    NAME} does the same.
 
     Examples:
       agiraph tidy news
@@ -137,6 +141,7 @@ def tidy(call: Call, name: str, differs: bool, undo: bool) -> None:
     elif undo:
         _undo(files, home)
         say(f"The memory of {home.agent} is as it was before the last tidying.")
+        _prune(files, home)
     else:
         kept = _keep(files, home)
         post(files.root, home.agent, prompts.words("tidy"), to="coordinator")
@@ -144,6 +149,7 @@ def tidy(call: Call, name: str, differs: bool, undo: bool) -> None:
         if not daemon_of(files).running:
             say("No daemon runs on this tree: it is read at the next `agiraph up`.")
         say(f"Next: agiraph tidy {quoted(home.agent)} --diff")
+        _prune(files, home)
 
 
 def _copies(home: Home) -> PurePosixPath:
@@ -170,26 +176,62 @@ def _below(files: Files, folder: PurePosixPath, deep: int) -> Iterator[PurePosix
 
 
 def _keep(files: Files, home: Home, mark: str = "") -> PurePosixPath:
-    """Copy the memory as it is now; where to."""
+    """Copy the memory as it is now, whole or not at all; where to."""
     stamp = datetime.now(UTC).strftime("%Y%m%d-%H%M%S-%f")
     kept = _copies(home) / f"{stamp}{mark}"
+    unfinished = kept.with_name(f".{kept.name}")
     texts = _memory(files, home.path)
     if not texts:
         raise NotFound(f"{home.agent} has no memory yet.")
 
     async def copy(pen: Pen) -> None:
         for path, text in texts.items():
-            await pen.write(kept / path, text.encode("utf-8", "surrogatepass"))
+            await pen.write(unfinished / path, text.encode("utf-8", "surrogatepass"))
+        await pen.move(unfinished, kept)
 
     with_pen(files.root, copy)
     return kept
 
 
+def _prune(files: Files, home: Home) -> None:
+    """Take the oldest copies away, and what a kill left unfinished."""
+    for name in stale(files.folders(_copies(home))):
+        old = _copies(home) / name
+        hidden = old.with_name("." + name.lstrip("."))
+        if hidden != old:  # in one step, so that no half of a copy is ever brought back
+            move(files.root, old, hidden)
+        clear(files.root, hidden)
+
+
+def stale(names: Iterable[str]) -> list[str]:
+    """Which copies of the memory need not be kept any longer, by their names.
+
+    Half ones that a kill left go once they are older than all that is kept: a younger
+    one may still be written.
+    """
+    newest = sorted(names, reverse=True)
+    whole = _kept(newest)
+    oldest = min(whole[:_KEPT], default="")
+    hidden = [name[1:] for name in newest if name[0] == "."]
+    half = [*_kept(hidden), *_kept(hidden, _UNDONE)]
+    return [
+        *(f".{name}" for name in half if name < oldest),
+        *whole[_KEPT:],
+        *_kept(newest, _UNDONE)[_KEPT:],
+    ]
+
+
+def _kept(names: Iterable[str], mark: str = "") -> list[str]:
+    """Of some names, those of whole copies with this mark."""
+    found = ((name, _COPY.fullmatch(name)) for name in names)
+    return [name for name, match in found if match and (match[1] or "") == mark]
+
+
 def _last(files: Files, home: Home) -> PurePosixPath:
-    names = [n for n in files.folders(_copies(home)) if not n.endswith(_UNDONE)]
-    if not names:
+    kept = _kept(files.folders(_copies(home)))
+    if not kept:
         raise NotFound(f"the memory of {home.agent} has not been tidied yet.")
-    return _copies(home) / max(names)
+    return _copies(home) / max(kept)
 
 
 def _difference(files: Files, home: Home) -> str:

@@ -50,6 +50,14 @@ def move(root: str, source: PurePosixPath, target: PurePosixPath) -> None:
     with_pen(root, lambda pen: pen.move(source, target))
 
 
+def clear(root: str, folder: PurePosixPath) -> None:
+    """Take a folder away with all that is in it; links in it are not followed."""
+    from agiraph.tree.attic import DiskAttic
+    from agiraph.tree.beneath import Beneath
+
+    DiskAttic(Beneath(root)).clear(folder)
+
+
 def encoded(text: str) -> bytes:
     """A text that a person typed, as bytes.
 

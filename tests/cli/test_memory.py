@@ -102,3 +102,35 @@ def test_tidying_is_shown_as_a_diff_and_undone_by_one_command(
     kept = list((home / "memory/.before").glob("*/memory/knowledge/new.md"))
     assert len(kept) == 1  # what was undone is not lost either
     assert "not been tidied" in run("tidy", "news", "--undo").stderr
+
+
+def test_the_ten_newest_copies_stay_and_a_half_one_is_never_brought_back(
+    run: Run, root: Path
+) -> None:
+    home = remember(root)
+    copies = home / "memory/.before"
+    old = [f"202610{day:02}-100000-000000" for day in range(1, 13)]
+    undone = [f"202609{day:02}-100000-000000-undone" for day in range(1, 13)]
+    for name in [*old, *undone, f".{old[0]}", f".{old[11]}", "by-hand"]:
+        (copies / name / "memory/knowledge").mkdir(parents=True)
+        (copies / name / "MEMORY.md").write_text(f"{name}\n")
+    elsewhere = root.parent / "elsewhere"
+    elsewhere.mkdir()
+    (elsewhere / "mine.md").write_text("mine\n")
+    (copies / old[0] / "link").symlink_to(elsewhere)
+
+    assert run("tidy", "news").exit_code == 0
+    names = sorted(path.name for path in copies.iterdir())
+    (new,) = (
+        name
+        for name in names
+        if name not in old and name[0] == "2" and "-u" not in name
+    )
+    assert names == sorted([*old[3:], new, f".{old[11]}", *undone[2:], "by-hand"])
+    assert (copies / new / "memory/knowledge/chips.md").exists()
+    assert (elsewhere / "mine.md").exists()
+
+    for _ in range(10):
+        assert run("tidy", "news", "--undo").exit_code == 0
+    assert (home / "MEMORY.md").read_text() == f"{old[3]}\n"
+    assert len(list(copies.iterdir())) == 12
