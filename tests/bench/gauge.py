@@ -25,6 +25,15 @@ def memory_of(pid: int) -> dict[str, float]:
     return {key: int(value.split()[0]) / 1024 for key, value in pairs}
 
 
+def watches_of(pid: int) -> int:
+    """How many folders the kernel watches for a process.
+
+    Source: proc(5), fdinfo of inotify descriptors.
+    """
+    files = Path(f"/proc/{pid}/fdinfo").iterdir()
+    return sum(file.read_bytes().count(b"inotify wd:") for file in files)
+
+
 def middle(values: list[float]) -> float:
     return statistics.median(values)
 

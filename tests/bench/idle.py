@@ -8,7 +8,7 @@ import time
 from typing import TYPE_CHECKING
 
 from tests.bench import status
-from tests.bench.gauge import Figure, cpu_of, memory_of
+from tests.bench.gauge import Figure, cpu_of, memory_of, watches_of
 from tests.bench.house import daemon, drop, folder, light, until
 
 if TYPE_CHECKING:
@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from tests.support.daemon import Daemon
 
 AGENTS = 1000
+WORKERS = 3  # of each agent, with a node for each
+WATCHED = 10_000  # folders at least
 SEED = "agent-0000"
 LOOKED = b"all looked at"
 CACHE = ".agiraph/at_rest.json"
@@ -29,8 +31,7 @@ def measure(plan: Plan) -> list[Figure]:
     with light() as server, folder(plan) as home:
         at_work = daemon(home, server)
         with at_work:
-            drop(at_work, SEED, "messages/turns-10", "Read ten lines.")
-            at_work.until_state(SEED, "completed")
+            _finish(at_work)
         found.append(status.bare(at_work))
         found.append(status.cold(at_work, "status-1", "agiraph status, cold, 1 agent"))
         _copy(at_work.root)
@@ -46,6 +47,18 @@ def measure(plan: Plan) -> list[Figure]:
         found.append(status.cold(at_work, f"status-{AGENTS}", name))
         at_work.stop()
     return found
+
+
+def _finish(at_work: Daemon) -> None:
+    drop(
+        at_work,
+        SEED,
+        f"chat/crowd-{WORKERS}",
+        "Have the lines read.",
+        worker_model="chat/worker-10",
+        max_workers=str(WORKERS),
+    )
+    at_work.until_state(SEED, "completed")
 
 
 def _copy(root: Path) -> None:
@@ -94,8 +107,11 @@ def _rest(at_work: Daemon, seconds: float) -> list[Figure]:
     began, cpu = time.perf_counter(), cpu_of(at_work.pid)
     time.sleep(seconds)
     share = (cpu_of(at_work.pid) - cpu) / (time.perf_counter() - began) * 100
-    memory = memory_of(at_work.pid)
-    note = f"over {seconds:.0f} s"
+    memory, watched = memory_of(at_work.pid), watches_of(at_work.pid)
+    if watched < WATCHED:
+        msg = f"{watched} folders are watched, and {WATCHED} should be"
+        raise AssertionError(msg)
+    note = f"over {seconds:.0f} s, {watched} folders watched"
     return [
         Figure("idle", f"idle with {AGENTS} agents", share, "% of a core", 0.2, note),
         Figure("memory", f"memory with {AGENTS} agents", memory["VmRSS"], "MB", 150.0),
