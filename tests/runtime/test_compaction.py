@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from agiraph.model.conversation import Kind, Stop, UserLine
-from agiraph.model.names import COORDINATOR
+from agiraph.model.names import COORDINATOR, HUMAN
 from tests.support.inside import Said, call, calls, inside, node, publish, say, size_of
 
 if TYPE_CHECKING:
@@ -19,6 +19,12 @@ if TYPE_CHECKING:
 
 WINDOW = 40_000
 SUMMARY = "## Goal\nIt.\n## Done\n- the first three are read\n## Open\n- the fourth"
+TRIGGERS = """\
+- id: mishap
+  type: on_event
+  event: node.failed
+  action: {type: wake_agent, task: Look why.}
+"""
 READ = call("read_file", path="inputs/page.md")
 NOTE = call("memory_write", path="knowledge/pages.md", content="Pages are long.\n")
 
@@ -67,6 +73,7 @@ async def test_notes_come_first_then_a_summary_then_a_session_that_knows_the_tre
     tmp_path: Path,
 ) -> None:
     async with inside(tmp_path) as a:
+        a.write("triggers.yaml", TRIGGERS)
         a.model.says(COORDINATOR, node("n", worker="Alice"))
         a.model.says(COORDINATOR, call("ask_human", question="Which colour?"))
         await filled(a)
@@ -78,6 +85,7 @@ async def test_notes_come_first_then_a_summary_then_a_session_that_knows_the_tre
         assert "the first three are read" in text
         assert "- n is running, Alice" in text
         assert "q-001 from coordinator: Which colour?" in text
+        assert TRIGGERS.strip() in text
         assert "`memory/knowledge/pages.md`" in text
         assert "conversations/0001.jsonl" in text
         assert len(last(a).lines) == 1
@@ -232,6 +240,32 @@ async def test_what_a_person_wrote_before_and_is_owed_is_kept_word_for_word(
         await a.until((a.home / "_outbox.md").exists)
         assert "I have read it." in a.outbox()
         assert "and tell me" in last(a).lines[1].content
+
+
+async def test_what_a_person_wrote_and_was_answered_stays_in_their_own_words(
+    tmp_path: Path,
+) -> None:
+    async with inside(tmp_path) as a:
+        a.write("_inbox.md", "Whatever you print, print it in Prussian blue.\n")
+        a.model.says(COORDINATOR, say("Noted."))
+        await a.begin(context=WINDOW)
+        await a.until((a.home / "_outbox.md").exists)
+        with (a.home / "_inbox.md").open("a") as inbox:
+            inbox.write("Read the page now.\n")
+        await a.look()
+        a.go()
+        await filled(a)
+        a.model.says(COORDINATOR, NOTE, say(SUMMARY))
+        await a.until(lambda: opening(a))
+
+        opened, thread, *waits = [
+            line for line in last(a).lines if isinstance(line, UserLine)
+        ]
+        assert "Prussian blue" not in opened.content
+        assert (thread.sender, thread.kind) == (HUMAN, Kind.OPENING)
+        assert "print it in Prussian blue." in thread.content
+        assert "Read the page now." not in thread.content
+        assert any("Read the page now." in line.content for line in waits)
 
 
 async def test_a_service_that_says_it_does_not_fit_is_answered_by_compaction(

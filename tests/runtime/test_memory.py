@@ -29,6 +29,33 @@ def remember(path: str, content: str, **more: Any) -> Any:
     return call("memory_write", path=path, content=content, **more)
 
 
+async def test_the_first_request_has_the_memory_the_index_and_the_last_two_logs(
+    tmp_path: Path,
+) -> None:
+    async with inside(tmp_path) as a:
+        a.write("MEMORY.md", "Call me Ann.\n")
+        a.write("memory/index.md", "knowledge/doors.md: which code opens what\n")
+        a.write("memory/knowledge/doors.md", "4711\n")
+        for day in ("18", "19", "20"):
+            a.write(f"memory/2026-11-{day}.md", f"On the {day}th it rained.\n")
+        await a.begin()
+        await a.asked(COORDINATOR)
+        text = "\n".join(
+            line.content for line in a.model.requests[COORDINATOR][0].lines
+        )
+        shown = [
+            "Call me Ann.",
+            "knowledge/doors.md: which code opens what",
+            "On the 19th it rained.",
+            "On the 20th it rained.",
+        ]
+        places = [text.find(each) for each in shown]
+        assert -1 not in places
+        assert places == sorted(places)
+        assert "On the 18th" not in text
+        assert "4711" not in text
+
+
 async def test_at_the_cap_a_write_fails_and_says_what_to_prune(tmp_path: Path) -> None:
     async with inside(tmp_path) as a:
         a.write("MEMORY.md", "# Old\n\n" + "An old thing.\n" * 1_100)
