@@ -225,7 +225,8 @@ class Daemon(Tree):
         self.until(lambda: self._says_it_watches(before), "the daemon watches")
 
     def _says_it_watches(self, before: int) -> bool:
-        assert self.running, f"the daemon ended at once: {self.told()}"
+        code = self._process and self._process.poll()
+        assert code is None, f"the daemon ended at once, with {code}: {self.told()}"
         return b"watching" in self.log.read_bytes()[before:]
 
     @property
