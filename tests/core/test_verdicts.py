@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from agiraph.core.schedule.heard import Stretch, after, glob, is_meant
+from agiraph.core.schedule.heard import Stretch, after, glob, is_brought, is_meant
 from agiraph.core.schedule.slots import Due
 from agiraph.core.schedule.verdicts import Standing, judge
 from agiraph.model.trigger import Action, Deed, Kind, Trigger
@@ -73,6 +73,21 @@ def test_a_glob_says_which_files_are_meant(pattern: str, path: str, fits: bool) 
 def event(kind: str, ts: str = "t1", **data: Any) -> dict[str, Any]:
     top = {key: data.pop(key) for key in ("run", "node") if key in data}
     return {"ts": ts, "type": kind, "agent": "a", **top, "data": data}
+
+
+def test_an_event_is_brought_by_people_files_and_the_ends_of_nodes() -> None:
+    human = {"from": "human"}
+    brought = [
+        *(event("file.changed"), event("human.response"), event("node.completed")),
+        *(event("node.failed"), event("message.sent", **human)),
+    ]
+    own = [
+        *(event("message.sent", **{"from": "coordinator"}), event("node.created")),
+        *(event("memory.written"), event("tool.called"), event("human.question")),
+        *(event("trigger.fired"), event("message.received", **human)),
+    ]
+    assert all(map(is_brought, brought))
+    assert not any(map(is_brought, own))
 
 
 def test_an_event_is_meant_by_its_type_and_all_of_the_filter() -> None:

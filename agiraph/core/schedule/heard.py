@@ -16,6 +16,16 @@ if TYPE_CHECKING:
 
 OURS: Final = "trigger:"  # how the ids of what triggers send begin
 _FAMILIES: Final = ("trigger.", "tool.", "memory.", "budget.", "message.received")
+_BROUGHT: Final = frozenset(
+    {
+        EventType.FILE_CHANGED.value,
+        EventType.FILE_ERROR.value,
+        EventType.FILE_MENDED.value,
+        EventType.HUMAN_RESPONSE.value,
+        EventType.NODE_COMPLETED.value,
+        EventType.NODE_FAILED.value,
+    }
+)
 _STATES: Final = frozenset(
     {
         EventType.AGENT_WAITING.value,
@@ -38,6 +48,20 @@ def is_meant(trigger: Trigger, event: JsonObject) -> bool:
         if isinstance(data, dict) and data.get("trigger") == trigger.id:
             return False
     return all(_fits(event, key, wanted) for key, wanted in trigger.filter.items())
+
+
+def is_brought(event: JsonObject) -> bool:
+    """Whether others brought an event: it is no doing of the coordinator's own.
+
+    What an agent does while a trigger has it awake must not make the same trigger wake
+    it again; it would do so for ever.
+    """
+    data = event.get("data")
+    sender = data.get("from") if isinstance(data, dict) else None
+    kind = event.get("type")
+    return kind in _BROUGHT or (
+        kind == EventType.MESSAGE_SENT.value and sender == HUMAN
+    )
 
 
 def _is_ours(event: JsonObject) -> bool:

@@ -16,6 +16,7 @@ LATE: Final = timedelta(seconds=60)  # from when on a slot was missed
 DOWN, ASLEEP, CAUGHT_UP = "down", "asleep", "caught up"
 STILL_RUNNING, PAUSED, OVER_BUDGET = "still running", "paused", "over budget"
 UNCHANGED, PAST, TOO_OFTEN = "unchanged", "past", "too often"
+PUT_OFF, OVERTAKEN = "put off", "overtaken"
 
 
 @dataclass(frozen=True, slots=True)

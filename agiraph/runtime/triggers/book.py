@@ -69,6 +69,7 @@ class Slot:
         looks: whether it is still to be seen if anything has changed.
         begun: whether its command was started: it is never started again.
         before: what its node's status said, to know an effect again.
+        later: whether it is put off until what its trigger began before has ended.
     """
 
     trigger: str
@@ -80,6 +81,7 @@ class Slot:
     looks: bool = False
     begun: bool = False
     before: str = ""
+    later: bool = False
 
     @property
     def key(self) -> tuple[str, str]:

@@ -7,6 +7,7 @@ nothing; a command, which reaches outside, is started once at most.
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import datetime
 from typing import TYPE_CHECKING, Final
 
 from agiraph.core import board
@@ -57,6 +58,13 @@ class Deeds:
         if node is None or board.held_back(node):
             return False
         return not _ended(self._desk, node)
+
+    def at_work_since(self, action: Action, when: datetime) -> bool:
+        """Whether the node that it would run was at work before a moment."""
+        node = self._desk.find_node(action.node)
+        if node is None or not node.status.state.at_work:
+            return False
+        return datetime.fromisoformat(node.status.since) < when
 
     async def do(self, slot: Slot) -> None:
         """Do it, once however often it is called; commands are for `command`."""

@@ -6,13 +6,14 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Final
 
 from agiraph.core.schedule import verdicts
-from agiraph.core.schedule.heard import is_meant
+from agiraph.core.schedule.heard import is_brought, is_meant
 from agiraph.core.schedule.slots import MOST, Due, due
 from agiraph.core.schedule.verdicts import Standing, Verdict, is_late, judge
 from agiraph.model.names import COORDINATOR
 from agiraph.model.trigger import Deed, Kind
 from agiraph.runtime.purses import purses
 from agiraph.runtime.triggers.book import Slot
+from agiraph.runtime.triggers.consent import CHANGED
 from agiraph.runtime.triggers.deeds import may_run
 
 if TYPE_CHECKING:
@@ -57,14 +58,17 @@ class Judging:
             skip: triggers of which nothing is due before some later moment.
         """
         self._new, self.waits = [], 0.0
-        self._firing = {slot.trigger for slot in self._book.open if slot.fires}
+        firing = [slot for slot in self._book.open if slot.fires and not slot.later]
+        self._firing = {slot.trigger for slot in firing}
         armed = list(triggers)
+        self._withdraw(armed)
         most = max(20, min(MOST, MOST_LINES // max(len(armed), 1)))
         left_out = frozenset(skip)
         for trigger in armed:
             mark = self._book.marks[trigger.id]
             if trigger.kind is Kind.ON_EVENT:
                 self._of_events(trigger, mark, heard)
+                self._of_later(trigger, mark)
             elif trigger.kind is Kind.ON_IDLE:
                 self._of_idleness(trigger, mark)
             elif trigger.id not in left_out:
@@ -107,21 +111,77 @@ class Judging:
         for place, event in heard:
             when = _at(str(event["ts"])) if "ts" in event else self._began
             if when >= mark.begun() and is_meant(trigger, event):
-                meant.append((when, place))
-        for number, (slot, place) in enumerate(meant, 1):
+                meant.append((when, place, event))
+        for number, (slot, place, event) in enumerate(meant, 1):
             standing = self._standing(trigger)
             missed = is_late(slot, standing) and number < len(meant)
-            recent = [at for at in mark.recent if standing.now - _at(at) < AN_HOUR]
-            if len(recent) >= MOST_EVENTS:
+            if self._too_often(mark):
                 standing = self._standing(trigger, verdicts.TOO_OFTEN)
             if missed:
                 why = verdicts.DOWN if slot < standing.began else verdicts.ASLEEP
                 verdict = Verdict(slot, fires=False, reason=why)
             else:
                 verdict = judge(trigger, Due((slot,)), standing)[0]
+            name = f"{slot.isoformat()}/{place}"
+            running = verdict.reason == verdicts.STILL_RUNNING
+            if running and is_brought(event) and self._misses(trigger, slot):
+                self._put_off(trigger, name)
+                continue
             if verdict.fires:
-                mark.recent = [*recent, slot.isoformat()]
-            self._add(trigger, mark, verdict, f"{slot.isoformat()}/{place}")
+                self._overtake(trigger)
+                mark.recent.append(slot.isoformat())
+            self._add(trigger, mark, verdict, name)
+
+    def _too_often(self, mark: Mark) -> bool:
+        now = self._desk.world.now()
+        mark.recent = [at for at in mark.recent if now - _at(at) < AN_HOUR]
+        return len(mark.recent) >= MOST_EVENTS
+
+    # --- what is put off
+
+    def _misses(self, trigger: Trigger, when: datetime) -> bool:
+        """Whether what a trigger has begun began too early to know of an event."""
+        if trigger.action.deed is Deed.COMMAND:
+            mine = [slot for slot in self._book.open if slot.trigger == trigger.id]
+            return any(slot.begun for slot in mine)
+        if trigger.id in self._firing:
+            return False
+        if trigger.action.deed is Deed.RUN:
+            return self._deeds.at_work_since(trigger.action, when)
+        awaits = self._desk.mail.awaits
+        mine_sent = [w.id for w in self._book.wakes if w.trigger == trigger.id]
+        return not any(awaits(COORDINATOR, ident) for ident in mine_sent)
+
+    def _put_off(self, trigger: Trigger, name: str) -> None:
+        """Keep the newest for when the trigger may fire again; it stands for all."""
+        self._overtake(trigger)
+        slot = Slot(trigger.id, name, True, trigger.action, verdicts.PUT_OFF)  # noqa: FBT003
+        slot.later = True
+        self._new.append(slot)
+
+    def _overtake(self, trigger: Trigger) -> None:
+        """A newer event fires, or waits, in the place of what was put off."""
+        for slot in (*self._book.open, *self._new):
+            if slot.later and slot.trigger == trigger.id:
+                _skip(slot, verdicts.OVERTAKEN)
+
+    def _of_later(self, trigger: Trigger, mark: Mark) -> None:
+        """What was put off fires once nothing speaks against it any longer."""
+        mine = [s for s in self._book.open if s.later and s.trigger == trigger.id]
+        for slot in mine:
+            if self._against(trigger) or self._too_often(mark):
+                continue
+            slot.later = False
+            self._book.open.remove(slot)
+            mark.recent.append(self._desk.world.now().isoformat())
+            self._decide(trigger, mark, slot)
+
+    def _withdraw(self, armed: Iterable[Trigger]) -> None:
+        """What was put off for a trigger that is not as it was is not done."""
+        known = {trigger.id: trigger.action for trigger in armed}
+        for slot in self._book.open:
+            if slot.later and known.get(slot.trigger) != slot.action:
+                _skip(slot, CHANGED)
 
     def _of_idleness(self, trigger: Trigger, mark: Mark) -> None:
         """Once for each stretch in which nothing happens and nobody is at work."""
@@ -153,6 +213,9 @@ class Judging:
             reason=verdict.reason,
             until=verdict.until.isoformat() if verdict.until else "",
         )
+        self._decide(trigger, mark, slot)
+
+    def _decide(self, trigger: Trigger, mark: Mark, slot: Slot) -> None:
         if slot.fires:
             self._check(trigger, mark, slot)
         if slot.fires:
@@ -230,6 +293,10 @@ class Judging:
                 return self._deeds.busy(trigger.action)
             case Deed.SEND | Deed.COMMAND:
                 return False
+
+
+def _skip(slot: Slot, why: str) -> None:
+    slot.later, slot.fires, slot.reason = False, False, why
 
 
 def _at(stamp: str) -> datetime:

@@ -20,7 +20,7 @@ from agiraph.runtime.triggers.book import Book
 from agiraph.runtime.triggers.consent import consent, may_now
 from agiraph.runtime.triggers.deeds import Deeds
 from agiraph.runtime.triggers.judging import FAILURES, Judging
-from agiraph.runtime.triggers.plan import Plan
+from agiraph.runtime.triggers.plan import AGAIN, Plan
 from agiraph.runtime.triggers.sights import Sights
 from agiraph.runtime.triggers.watched import Watched
 
@@ -150,13 +150,15 @@ class Triggers:
             await self._deeds.post(wake)  # a run may have ended with it unread
         await self._watched.scan(armed)
         heard = self._heard()
-        await self._see()
+        seen = await self._see()
         new = self._judging.judge(armed, heard, skip=self._plan.later(armed))
+        if any(slot.later for slot in new):
+            self._desk.watchful = True
         for slot in new:
             if slot.looks and not self._trigger(slot).probe:
                 await self._look_first(slot)
         book.open += new
-        if new:
+        if new or seen:  # in one: what is heard is on record with what comes of it
             self._wake_for(new)
             await book.commit()
             for slot in new:
@@ -177,16 +179,20 @@ class Triggers:
         waits = self._desk.mail.awaits(COORDINATOR, ident)
         return ident in self._deeds.posted and not waits
 
-    async def _see(self) -> None:
-        """Where the agent has come to rest, beats keep what they see now."""
+    def _puts_off(self) -> bool:
+        """Whether something waits for the end of what its trigger began before."""
+        return any(slot.later for slot in self._book.open)
+
+    async def _see(self) -> bool:
+        """Where the agent has come to rest, beats keep what they see now; if any do."""
         beats = self._beats()
         self._sights.note(beats, self._arming.fresh)
         self._arming.fresh.clear()
-        self._desk.watchful = bool(beats)
+        self._desk.watchful = bool(beats) or self._puts_off()
         owed = [beat for beat in self._sights.owed(beats) if not beat.probe]
         if owed:
             await self._sights.keep(owed)
-            await self._book.commit()
+        return bool(owed)
 
     def _trigger(self, slot: Slot) -> Trigger:
         return self._arming.by_id[slot.trigger]
@@ -207,7 +213,9 @@ class Triggers:
         self._book.wakes += [
             self._deeds.wake_of(slot)
             for slot in slots
-            if slot.fires and not slot.looks and slot.action.deed is Deed.WAKE
+            if slot.fires
+            and not (slot.looks or slot.later)
+            and slot.action.deed is Deed.WAKE
         ]
 
     # --- doing and telling
@@ -216,6 +224,8 @@ class Triggers:
         """Do what was decided, then tell it; what a restart left open, too."""
         done = []
         for slot in self._book.open:
+            if slot.later:
+                continue
             if _is_errand(slot):
                 if slot.begun and slot.key not in self._begun:
                     slot.reason = CUT_OFF
@@ -338,6 +348,8 @@ class Triggers:
         moments = self._plan.moments(armed, self._judging)
         waits = [self._watched.seconds(armed)]
         waits.append(self._judging.waits or None)
+        if self._puts_off() and not (desk.is_paused or desk.stopping):
+            waits.append(AGAIN.total_seconds())
         now = desk.world.now()
         moments += [now + timedelta(seconds=s) for s in waits if s is not None]
         self.due = min(moments, default=None)
@@ -350,7 +362,8 @@ class Triggers:
 
 def _is_errand(slot: Slot) -> bool:
     """Whether it needs a process, which no look waits for."""
-    return slot.fires and (slot.looks or slot.action.deed is Deed.COMMAND)
+    waits = slot.looks or slot.action.deed is Deed.COMMAND
+    return slot.fires and not slot.later and waits
 
 
 def _worth_an_event(slots: Iterable[Slot]) -> list[Slot]:
