@@ -457,6 +457,18 @@ async def test_a_wake_that_is_still_at_work_is_not_followed_by_another(
         assert told(a, "pulse") == ["fired", "skipped still running"]
 
 
+async def test_a_wake_that_has_opened_a_run_is_still_at_work(tmp_path: Path) -> None:
+    async with inside(tmp_path) as a:
+        await finished(a, PULSE.replace("every: 1h", "every: 1h, when: always"))
+        await later(a, 3600)
+        await a.asked(COORDINATOR, 2)
+        a.model.says(COORDINATOR, call("write_file", path="scratch/a", content="1"))
+        await a.asked(COORDINATOR, 3)
+        assert len(list((a.home / "runs").iterdir())) == 2
+        await later(a, 3600)
+        assert told(a, "pulse") == ["fired", "skipped still running"]
+
+
 async def test_a_wake_that_nobody_has_read_yet_is_not_followed_by_another(
     tmp_path: Path,
 ) -> None:

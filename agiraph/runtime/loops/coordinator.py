@@ -94,7 +94,7 @@ class Coordinator:
         desk = self._desk
         if tool in OPENS_A_RUN and not desk.run_open and desk.goal is not None:
             await runs.open_run(desk)
-            self._stay.leave()  # to chat takes no place among the runs; to work does
+            # To chat takes no place among the runs; to work does. It is no rest.
             await self._stay.enter()
         elif tool == "checkpoint" and self._cycle_is_ahead:
             await runs.next_run(desk)  # it may be called so often that no cycle begins
