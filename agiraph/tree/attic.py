@@ -82,11 +82,12 @@ class DiskAttic:
             with self._shelf(into) as shelf:
                 found = self._packed(Source(fd, 0, size, self._go_on), shelf, path, at)
                 after = os.stat(found, dir_fd=shelf).st_size
-            if os.fstat(fd).st_size != size:
-                raise Changing(f"{path} changed while it was put away")
-        with told_of(path), self._beneath.folder(path.parent) as folder:
-            os.unlink(path.name, dir_fd=folder)
-            sync(folder)
+            with self._beneath.folder(path.parent) as folder:
+                is_, named = os.fstat(fd), os.lstat(path.name, dir_fd=folder)
+                if is_.st_size != size or not os.path.samestat(is_, named):
+                    raise Changing(f"{path} changed while it was put away")
+                os.unlink(path.name, dir_fd=folder)
+                sync(folder)
         return PutAway(into / found, size, after)
 
     def copy_away(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from agiraph.core.loghead import HEAD_BYTES, head_of
+from agiraph.core.loghead import HEAD_BYTES, WHOLE, head_of
 from agiraph.core.loglines import meaning
 from agiraph.errors import NotThere
 
@@ -64,7 +64,8 @@ class Tail:
         """Start at `offset`, which must be the start of a line, or behind all of it."""
         self._reader = reader
         self._path = path
-        self._head: Head | None = None
+        self._head: Head = WHOLE
+        self._began = False
         self._offset = offset
         self._line = 0
         self._rest = 0
@@ -74,6 +75,11 @@ class Tail:
         """Where the next line begins, in bytes."""
         return self._offset
 
+    @property
+    def head(self) -> Head:
+        """What the log began with when it was read."""
+        return self._head
+
     def more(self) -> Lines:
         """What was added since the last call; nothing when the log is not there.
 
@@ -82,7 +88,14 @@ class Tail:
         """
         try:
             restarted = self._start_over_if_cut()
-            return self._to_the_end(restarted=restarted)
+            while True:
+                start = self._offset, self._line
+                found = self._to_the_end(restarted=restarted)
+                if self._offset == start[0] or self._head_at() == self._head:
+                    return found
+                # Its beginning was put away while it was read, a piece at a time.
+                self._offset, self._line = start
+                restarted = self._start_over_if_cut() or restarted
         except NotThere:
             return Lines(())
 
@@ -93,17 +106,19 @@ class Tail:
         self._follow_the_head()
         if entry.size >= self._offset:
             return False
-        self._offset = self._line = 0
+        self._offset, self._line = self._head.size, 0
         return True
 
     def _follow_the_head(self) -> None:
         """Where a part of the log was put away, go on at the same line."""
-        was = self._head
-        beginning = self._reader.part(self._path, offset=0, limit=HEAD_BYTES)
-        self._head = head = head_of(beginning)
-        if was is not None and head != was:
+        was, head = self._head, self._head_at()
+        if self._began and head != was:
             self._offset = head.offset(was.place(self._offset))
+        self._head, self._began = head, True
         self._offset = max(self._offset, head.size)
+
+    def _head_at(self) -> Head:
+        return head_of(self._reader.part(self._path, offset=0, limit=HEAD_BYTES))
 
     def _to_the_end(self, *, restarted: bool) -> Lines:
         records: list[JsonObject] = []

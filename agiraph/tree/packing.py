@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import os
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Final
 
 from agiraph.core.packed import unpacked
@@ -69,23 +70,43 @@ def pack(source: Source, shelf: int, path: PurePosixPath, at: float) -> None:
         Changing: the file changed meanwhile; nothing was made.
         FileExistsError: something has the archive's name.
     """
-    made = beside(path.name)
+    with fresh(shelf, path.name) as (fd, made):
+        if not _holds(fd, source, path, at):
+            raise Changing(
+                f"{path} was not made: what it was to hold changed meanwhile"
+            )
+        rename_new(shelf, made, shelf, path.name)
+    sync(shelf)
+
+
+def _holds(fd: int, source: Source, path: PurePosixPath, at: float) -> bool:
+    """Write the archive; whether it reads as the source still does."""
+    with gzip.GzipFile("", "wb", 6, _Raw(fd), mtime=at) as packer:
+        for piece in source.pieces():
+            packer.write(piece)
+    sync(fd)
+    try:
+        return source.common(unpacked(read(fd), path)) == source.size
+    except Unreadable:
+        return False
+
+
+@contextmanager
+def fresh(shelf: int, name: str) -> Iterator[tuple[int, str]]:
+    """A new file, open, and its name beside the one that it is to have.
+
+    It is taken away where its making fails: on a full disk, each try would leave one.
+    """
+    made = beside(name)
     fd = os.open(made, FRESH, 0o600, dir_fd=shelf)
     try:
-        with gzip.GzipFile("", "wb", 6, _Raw(fd), mtime=at) as packer:
-            for piece in source.pieces():
-                packer.write(piece)
-        sync(fd)
-        same = source.common(unpacked(read(fd), path)) == source.size
-    except Unreadable:
-        same = False
+        yield fd, made
+    except BaseException:
+        with suppress(OSError):
+            os.unlink(made, dir_fd=shelf)
+        raise
     finally:
         os.close(fd)
-    if not same:
-        os.unlink(made, dir_fd=shelf)
-        raise Changing(f"{path} was not made: what it was to hold changed meanwhile")
-    rename_new(shelf, made, shelf, path.name)
-    sync(shelf)
 
 
 def read(fd: int) -> Iterator[bytes]:

@@ -12,8 +12,8 @@ from contextlib import contextmanager
 from typing import IO, TYPE_CHECKING, BinaryIO, Final
 
 from agiraph.errors import Changing
-from agiraph.tree.disk import beside, sync
-from agiraph.tree.packing import FRESH, PIECE
+from agiraph.tree.disk import sync
+from agiraph.tree.packing import PIECE, fresh
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -52,24 +52,27 @@ class Tars:
 
     def _write(self, above: int, shelf: int, names: tuple[str, str], at: float) -> int:
         name, wanted = names
-        made = beside(wanted)
-        with os.fdopen(os.open(made, FRESH, 0o600, dir_fd=shelf), "r+b") as out:
-            with (
-                gzip.GzipFile("", "wb", 6, out, mtime=at) as packer,
-                tarfile.open(fileobj=packer, mode="w") as tar,
-            ):
-                for member, content in _members(above, name):
-                    tar.addfile(member, _Going(content, self._go_on))
-            out.flush()
-            sync(out.fileno())
-            out.seek(0)
-            size = self._compared(out, above, name)
-        if size is None:
-            os.unlink(made, dir_fd=shelf)
-            raise Changing(f"{name} changed while it was put away")
-        os.rename(made, wanted, src_dir_fd=shelf, dst_dir_fd=shelf)
+        with fresh(shelf, wanted) as (fd, made):
+            with os.fdopen(fd, "r+b", closefd=False) as out:
+                size = self._packed(out, above, name, at)
+            if size is None:
+                raise Changing(f"{name} changed while it was put away")
+            os.rename(made, wanted, src_dir_fd=shelf, dst_dir_fd=shelf)
         sync(shelf)
         return size
+
+    def _packed(self, out: BinaryIO, above: int, name: str, at: float) -> int | None:
+        """Write the archive; as `_compared`."""
+        with (
+            gzip.GzipFile("", "wb", 6, out, mtime=at) as packer,
+            tarfile.open(fileobj=packer, mode="w") as tar,
+        ):
+            for member, content in _members(above, name):
+                tar.addfile(member, _Going(content, self._go_on))
+        out.flush()
+        sync(out.fileno())
+        out.seek(0)
+        return self._compared(out, above, name)
 
     def _compared(self, archive: IO[bytes], above: int, name: str) -> int | None:
         """The size of a folder that an archive holds exactly; None: it does not."""

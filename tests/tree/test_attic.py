@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import tarfile
 from pathlib import Path, PurePosixPath
 
 import pytest
 
-from agiraph.errors import AgiraphError, Changing
-from agiraph.tree import tars
+from agiraph.errors import AgiraphError, Changing, Full
+from agiraph.tree import packing, tars
 from agiraph.tree.attic import DiskAttic
 from agiraph.tree.beneath import Beneath
 
@@ -146,3 +147,56 @@ def test_what_was_put_away_and_not_yet_removed_is_taken_away(tmp_path: Path) -> 
     os.rename(run, away)
     DiskAttic(Beneath(str(tmp_path))).clear(RUN.with_name(away.name))
     assert not away.exists()
+
+
+OLD = PurePosixPath("a/conversations/0001.jsonl")
+
+
+def session(root: Path) -> Path:
+    for folder in (OLD.parent, INTO):
+        (root / folder).mkdir(parents=True)
+    (root / OLD).write_bytes(b"{}\n" * 100_000)
+    return root / OLD
+
+
+def test_a_file_that_was_replaced_meanwhile_stays(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    old = session(tmp_path)
+    new = old.with_name("new")
+    new.write_bytes(b"mended by hand\n")
+
+    def late(fd: int) -> None:
+        os.fsync(fd)
+        if new.exists():
+            os.replace(new, old)
+
+    monkeypatch.setattr(packing, "sync", late)
+    with pytest.raises(Changing):
+        DiskAttic(Beneath(str(tmp_path))).put_file_away(OLD, INTO, AT)
+    assert old.read_bytes() == b"mended by hand\n"
+
+
+@pytest.mark.parametrize("call", ["write", "fsync"])
+def test_a_full_disk_is_not_filled_with_what_was_begun(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, call: str
+) -> None:
+    run, old = tree(tmp_path / "1"), session(tmp_path / "2")
+    span, archive = (0, old.stat().st_size), INTO / "2026-01-01.jsonl.gz"
+
+    def refuses(*args: object, **more: object) -> object:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    one, two = (DiskAttic(Beneath(str(tmp_path / each))) for each in "12")
+    with monkeypatch.context() as patched:
+        patched.setattr(os, call, refuses)
+        if call == "fsync":  # Python writes a tar archive by calls of its own
+            with pytest.raises(Full):
+                one.put_away(RUN, INTO, AT)
+        with pytest.raises(Full):
+            two.put_file_away(OLD, INTO, AT)
+        with pytest.raises(Full):
+            two.copy_away(OLD, span, archive, AT)
+    assert os.listdir(tmp_path / "1" / INTO) == os.listdir(tmp_path / "2" / INTO) == []
+    assert run.exists()
+    assert old.exists()

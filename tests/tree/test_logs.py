@@ -129,3 +129,44 @@ def test_lines_longer_than_one_part_are_read(reader: DiskReader, log: Path) -> N
     found = Tail(reader, LOG).more()
     assert len(found.records) == 3
     assert found.damage is None
+
+
+def test_a_log_whose_beginning_is_put_away_while_it_is_read_is_read_right(
+    root: Path, clock: HandClock, log: Path
+) -> None:
+    lines = [b'{"n": %d, "x": "%s"}\n' % (n, b"x" * n) for n in range(2_000)]
+    log.write_bytes(b"".join(lines))
+    away = sum(map(len, lines[:300]))
+    archive = "_archive/events/2026-01-01.jsonl.gz"
+    head = head_line("2026-01-01T00:00:00+00:00", archive, away)
+
+    class Slow(DiskReader):
+        def part(
+            self,
+            path: PurePosixPath,
+            *,
+            offset: int,
+            limit: int,
+            within: PurePosixPath | None = None,
+        ) -> bytes:
+            if offset > 1_000_000 and not log.read_bytes().startswith(head):
+                log.write_bytes(head + b"".join(lines[300:]))
+            return super().part(path, offset=offset, limit=limit, within=within)
+
+    tail = Tail(Slow(str(root), clock), LOG)
+    found = tail.more()
+    assert found.damage is None
+    assert [each["n"] for each in found.records] == list(range(300, 2_000))
+    assert tail.more().records == ()
+
+
+def test_a_log_that_was_cut_behind_its_head_is_read_from_its_first_line(
+    reader: DiskReader, log: Path
+) -> None:
+    head = head_line("2026-01-01T00:00:00+00:00", "_archive/x/2026-01-01.jsonl.gz", 90)
+    log.write_bytes(head + b'{"n": 1}\n{"n": 2}\n')
+    tail = Tail(reader, LOG)
+    assert len(tail.more().records) == 2
+    log.write_bytes(head + b'{"n": 3}\n')
+    found = tail.more()
+    assert (found.records, found.restarted) == (({"n": 3},), True)
