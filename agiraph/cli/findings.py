@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Final, TypeVar
 
 from agiraph.cli.view import QUESTION
 from agiraph.core import board, limits
@@ -24,7 +24,8 @@ from agiraph.core.codec.approvals import read_approvals
 from agiraph.core.codec.mail import read_dropped
 from agiraph.core.codec.question import read_question
 from agiraph.core.codec.triggers import read_triggers
-from agiraph.core.packed import unpacked
+from agiraph.core.loglines import bad_lines
+from agiraph.core.packed import lines, unpacked
 from agiraph.core.retention import is_archive
 from agiraph.errors import AgiraphError
 from agiraph.model.agent import TreeSettings
@@ -33,6 +34,7 @@ from agiraph.model.names import folded, name_problem
 from agiraph.model.node import Node, NodeStatus
 from agiraph.ports import EntryKind, Seen
 from agiraph.runtime.parts import pieces
+from agiraph.runtime.spent import wrong_with
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -40,10 +42,12 @@ if TYPE_CHECKING:
 
     from agiraph.cli.read import Files
     from agiraph.core.codec import Problem
+    from agiraph.model.json import JsonObject
     from agiraph.model.layout import RunFolder
     from agiraph.model.node import NodeSpec
 
 T = TypeVar("T")
+_NAMED: Final = 10  # bad lines of one log
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,6 +118,7 @@ class Checker:
         yield from self._people(home)
         for name in self._files.folders(home.runs):
             yield from self._run(home.run(name))
+        yield from self._logs(home)
         yield from self._put_away(home)
 
     def _people(self, home: Home) -> Iterator[Finding]:
@@ -145,6 +150,14 @@ class Checker:
         ):
             if self._files.there(path):
                 yield from self._read(path, _any_text, most)[0]
+
+    def _logs(self, home: Home) -> Iterator[Finding]:
+        """Logs that the daemon adds to; half a line at the end is no fault."""
+        for path in (home.usage, home.events, home.fired):
+            if self._matters(str(path)) and self._files.there(path):
+                self.count += 1
+                wrong = wrong_with if path == home.usage else _nothing
+                yield from _damaged(self._files, path, wrong)
 
     def _put_away(self, home: Home) -> Iterator[Finding]:
         """The archives, each unpacked once: a damaged one tells of nothing."""
@@ -198,6 +211,27 @@ class Checker:
         words = sight.problem or "it keeps changing; it is read once it is quiet"
         still = sight.seen is Seen.LATER
         return [Finding(str(path), sight.line, None, words, remark=still)], None
+
+
+def _damaged(
+    files: Files, path: PurePosixPath, wrong: Callable[[JsonObject], str]
+) -> Iterator[Finding]:
+    """Lines of a log that no crash explains, the first few of them by name."""
+    try:
+        bad = list(bad_lines(lines(pieces(files.reader, path)), wrong))
+    except AgiraphError as fault:
+        yield Finding(str(path), None, None, str(fault), remark=False)
+        return
+    for each in bad[:_NAMED]:
+        words = f"it cannot be read: {each.why}; what it said is not counted or shown"
+        yield Finding(str(path), each.number, 1, words, remark=False)
+    if len(bad) > _NAMED:
+        words = f"{len(bad) - _NAMED} more lines cannot be read"
+        yield Finding(str(path), None, None, words, remark=False)
+
+
+def _nothing(_: JsonObject) -> str:
+    return ""
 
 
 def _judged(

@@ -13,10 +13,13 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 from pathlib import PurePosixPath
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from agiraph.core.loglines import record_of
 from agiraph.core.retention import part_order
+
+if TYPE_CHECKING:
+    from agiraph.model.json import JsonObject
 
 HEAD_BYTES: Final = 1024  # at most, of the line; what is longer is none
 _KEY: Final = "put_away"
@@ -67,6 +70,11 @@ def head_of(beginning: bytes) -> Head:
     if part_order(part) is None:
         return WHOLE
     return Head(str(found.get("ts", "")), part, whole, len(line) + 1)
+
+
+def is_head(found: JsonObject) -> bool:
+    """Whether a line of a log tells what was put away before it."""
+    return _KEY in found
 
 
 def head_line(ts: str, archive: str, put_away: int) -> bytes:

@@ -9,12 +9,15 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from agiraph.model.json import Json, JsonObject
+
+
+NUL_BYTES: Final = "there are NUL bytes in it"
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,15 +54,41 @@ def records(data: bytes) -> Iterator[Record]:
             continue
         found = meaning(line)
         if torn:
-            raise BadLine(torn, "there are NUL bytes in it")
+            raise BadLine(torn, NUL_BYTES)
         if isinstance(found, str):
             raise BadLine(number, found)
         yield Record(number, len(line), found)
     last = meaning(rest) if rest.strip() and b"\0" not in rest else ""
     if not isinstance(last, str):  # whole but for its line end, which is added
         if torn:
-            raise BadLine(torn, "there are NUL bytes in it")
+            raise BadLine(torn, NUL_BYTES)
         yield Record(len(lines) + 1, len(rest), last)
+
+
+def bad_lines(
+    lines: Iterable[bytes], wrong: Callable[[JsonObject], str]
+) -> Iterator[BadLine]:
+    """Every line that is no record and that no crash explains.
+
+    Args:
+        lines: of the whole log, with their ends.
+        wrong: what is wrong with a JSON object in this log; empty where nothing is.
+    """
+    torn: list[int] = []
+    for number, line in enumerate(lines, 1):
+        if not line.strip():
+            continue
+        if b"\0" in line:
+            torn.append(number)
+            continue
+        found = meaning(line.removesuffix(b"\n"))
+        if isinstance(found, str) and not line.endswith(b"\n"):
+            return
+        yield from (BadLine(each, NUL_BYTES) for each in torn)
+        torn.clear()
+        why = found if isinstance(found, str) else wrong(found)
+        if why:
+            yield BadLine(number, why)
 
 
 def record_of(line: bytes) -> JsonObject | None:

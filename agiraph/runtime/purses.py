@@ -8,17 +8,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from agiraph.core import board
 from agiraph.core.costs import Tally, distinct
 from agiraph.core.limits import Purse, over_limits
-from agiraph.errors import AgiraphError
+from agiraph.errors import AgiraphError, Damaged
 from agiraph.model.agent import Mode
 from agiraph.model.layout import ARCHIVE, ROOT, SETTINGS, Home
 from agiraph.model.names import name_problem
 from agiraph.ports import EntryKind
-from agiraph.runtime.spent import calls, latest
+from agiraph.runtime.spent import Spoilt, calls_to, latest
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -30,6 +30,10 @@ if TYPE_CHECKING:
     from agiraph.runtime.world import World
 
 TREE = "tree"
+_MEND: Final = (
+    "one whole JSON object that tells of a model call; mend the line, bring the file "
+    "back from a copy, or take the line out: budgets then count without that call"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,11 +146,14 @@ def recall(desk: Desk) -> None:
 
     Raises:
         Unreadable: as it says; nothing was filled.
+        Damaged: a line among those that count tells of no call; the others are filled,
+            so that the tree's day has them.
     """
     at, ledger = accounts(desk), desk.world.ledger
     desk.tally = Tally()
     found: dict[str, list[ModelCall]] = {}
-    for call, today in _calls_that_count(desk, at):
+    spoilt: list[Spoilt] = []
+    for call, today in _calls_that_count(desk, at, spoilt):
         desk.tally.add(call)
         if today:
             found.setdefault(at.of_day, []).append(call)
@@ -157,19 +164,52 @@ def recall(desk: Desk) -> None:
     ledger.recall_day(desk.agent, at.day, today_)
     for key, booked in found.items():
         ledger.refill(key, booked)
+    _refuse(desk, spoilt)
 
 
-def _calls_that_count(desk: Desk, at: Accounts) -> Iterator[tuple[ModelCall, bool]]:
+def check(desk: Desk) -> None:
+    """See whether what counts of `usage.jsonl` can be read; raises as `recall` does."""
+    spoilt: list[Spoilt] = []
+    for _ in _calls_that_count(desk, accounts(desk), spoilt):
+        pass
+    _refuse(desk, spoilt)
+
+
+def _refuse(desk: Desk, spoilt: list[Spoilt]) -> None:
+    """To go on without a line would let budgets allow what it cost once more."""
+    if spoilt:
+        path, first = desk.home.usage, min(spoilt, key=lambda each: each.offset)
+        line = first.line(desk.world.reader, path)
+        raise Damaged(path, line, first.why, mend=_MEND)
+
+
+def _calls_that_count(
+    desk: Desk, at: Accounts, spoilt: list[Spoilt]
+) -> Iterator[tuple[ModelCall, bool]]:
     """The calls of the newest run or of today, and whether they are today's.
 
     They stand together at the end: a piece of the file without any ends the reading.
+
+    Args:
+        desk: of the agent.
+        at: its accounts.
+        spoilt: takes the lines that may have been such calls.
     """
+    older = False  # whether a call that does not count was met, seen from the end
     for piece in latest(desk.world.reader, desk.home.usage):
-        found = [(call, _day(desk, call.ts) == at.day) for call in piece]
-        counting = [each for each in found if each[1] or each[0].run == at.run]
+        counting: list[tuple[ModelCall, bool]] = []
+        for each in reversed(piece):
+            if isinstance(each, Spoilt):
+                spoilt += [] if older else [each]
+                continue
+            today = _day(desk, each.ts) == at.day
+            if today or each.run == at.run:
+                counting.append((each, today))
+            else:
+                older = True
         if not counting:
             return
-        yield from counting
+        yield from reversed(counting)
 
 
 def _own(desk: Desk, at: Accounts, calls_: list[ModelCall]) -> list[ModelCall]:
@@ -189,7 +229,8 @@ def _own(desk: Desk, at: Accounts, calls_: list[ModelCall]) -> list[ModelCall]:
 
 def _of_today(desk: Desk, at: Accounts, home: Home) -> Iterator[ModelCall]:
     for piece in latest(desk.world.reader, home.usage):
-        found = [call for call in piece if _day(desk, call.ts) == at.day]
+        told = [each for each in piece if not isinstance(each, Spoilt)]
+        found = [call for call in told if _day(desk, call.ts) == at.day]
         if not found:
             return
         yield from found
@@ -215,9 +256,23 @@ def _keys_of_run(
 
 def _recall_tree(world: World) -> None:
     """Sum up what every agent of the tree has ever spent; only where a cap needs it."""
-    logs = (calls(world.reader, home.usage) for home in _homes(world))
+    logs = (_ever(world, home) for home in _homes(world))
     world.ledger.refill(TREE, distinct(logs))
     world.ledger.knows_all = True
+
+
+def _ever(world: World, home: Home) -> Iterator[ModelCall]:
+    """All calls of an agent; what is left out of them is told in the log."""
+    spoilt: list[Spoilt] = []
+    for call, _ in calls_to(world.reader, home.usage, start=0, spoilt=spoilt):
+        yield call
+    if spoilt:
+        line, more = spoilt[0].line(world.reader, home.usage), len(spoilt) - 1
+        world.remark(
+            f"{home.usage}, line {line} tells of no model call: {spoilt[0].why}; the "
+            f"tree's budget counts without it{f' and {more} more' if more else ''}: "
+            "see `agiraph check`"
+        )
 
 
 def _homes(world: World) -> Iterator[Home]:

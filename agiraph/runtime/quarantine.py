@@ -12,6 +12,7 @@ from agiraph.core.limits import CRASHES
 from agiraph.errors import AgiraphError, Damaged
 from agiraph.model.event import EventType
 from agiraph.model.layout import error_file
+from agiraph.runtime import purses
 from agiraph.runtime.conversation import Conversation
 from agiraph.runtime.journal import Journal
 from agiraph.runtime.recall import check_record
@@ -124,6 +125,8 @@ class Quarantine:
         try:
             if path == home.journal:
                 Journal(world, home).load()
+            elif path == home.usage:
+                purses.check(self._desk)
             elif path.suffix == ".jsonl":
                 Conversation(world, path).load()
             else:

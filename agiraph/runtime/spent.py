@@ -3,21 +3,42 @@
 from __future__ import annotations
 
 from contextlib import suppress
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from agiraph.core.codec import usage_from_line
-from agiraph.core.loglines import record_of
+from agiraph.core.loghead import is_head
+from agiraph.core.loglines import NUL_BYTES, meaning
 from agiraph.errors import AgiraphError, NotThere, YourError
-from agiraph.runtime.parts import archived, archives, head_at
+from agiraph.runtime.parts import archived, archives, head_at, pieces
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from pathlib import PurePosixPath
 
+    from agiraph.model.json import JsonObject
     from agiraph.model.usage import ModelCall
     from agiraph.ports import Reader
 
 _PIECE = 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class Spoilt:
+    """A line that is no call, and no crash explains it.
+
+    Attributes:
+        offset: where it begins in the file.
+        why: what is wrong with it.
+    """
+
+    offset: int
+    why: str
+
+    def line(self, reader: Reader, path: PurePosixPath) -> int:
+        """Its number, from 1."""
+        before = pieces(reader, path, 0, self.offset)
+        return 1 + sum(piece.count(b"\n") for piece in before)
 
 
 def calls(
@@ -32,9 +53,20 @@ def calls(
 
 
 def calls_to(
-    reader: Reader, path: PurePosixPath, *, start: int
+    reader: Reader,
+    path: PurePosixPath,
+    *,
+    start: int,
+    spoilt: list[Spoilt] | None = None,
 ) -> Iterator[tuple[ModelCall, int]]:
-    """The same, each with the place behind its line; half a line is not read."""
+    """The same, each with the place behind its line; half a line is not read.
+
+    Args:
+        reader: of the tree.
+        path: of the log.
+        start: the place.
+        spoilt: takes the lines that are left out though no crash explains them.
+    """
     try:
         head = head_at(reader, path)
     except AgiraphError:
@@ -51,10 +83,12 @@ def calls_to(
         if not whole:
             return
         for raw in piece[:whole].splitlines(keepends=True):
+            said = _said(raw)
+            if isinstance(said, str) and said != NUL_BYTES and spoilt is not None:
+                spoilt.append(Spoilt(at, said))
             at += len(raw)
-            call = _call(raw)
-            if call is not None:
-                yield call, head.place(at)
+            if said is not None and not isinstance(said, str):
+                yield said, head.place(at)
 
 
 def _put_away(reader: Reader, path: PurePosixPath) -> Iterator[ModelCall]:
@@ -64,7 +98,7 @@ def _put_away(reader: Reader, path: PurePosixPath) -> Iterator[ModelCall]:
             yield from _calls(archived(reader, archive))
 
 
-def latest(reader: Reader, path: PurePosixPath) -> Iterator[list[ModelCall]]:
+def latest(reader: Reader, path: PurePosixPath) -> Iterator[list[ModelCall | Spoilt]]:
     """The calls from the end of a `usage.jsonl` on, a piece of the file at a time.
 
     After the file itself come the archives, each in one piece.
@@ -73,27 +107,74 @@ def latest(reader: Reader, path: PurePosixPath) -> Iterator[list[ModelCall]]:
         Unreadable: to take it for empty would let a budget begin anew.
     """
     entry = reader.entry(path)
-    end, rest = entry.size if entry is not None else 0, b""
+    size = entry.size if entry is not None else 0
+    end, rest, torn = size, b"", True
     while end:
         start = max(0, end - _PIECE)
         piece = reader.part(path, offset=start, limit=end - start)
         first, *lines = (piece + rest).split(b"\n")
         rest, end = first, start
+        at = start + len(first) + 1 if start else 0
         whole = lines if start else [first, *lines]
-        if found := _calls(whole):
+        found, torn = _judged(whole, at, size, torn=torn)
+        if found:
             yield found
     for archive in reversed(archives(reader, path)):
         with suppress(NotThere):  # somebody deleted it: they said so
-            yield _calls(archived(reader, archive))
+            yield list(_calls(archived(reader, archive)))
 
 
-def _calls(lines: Iterable[bytes]) -> list[ModelCall]:
-    return [call for line in lines if (call := _call(line)) is not None]
+def _judged(
+    lines: list[bytes], at: int, size: int, *, torn: bool
+) -> tuple[list[ModelCall | Spoilt], bool]:
+    """What some lines say, and whether all from the first of them on may be torn.
+
+    Args:
+        lines: without their ends.
+        at: where the first begins.
+        size: of the file.
+        torn: whether a crash may have torn all that is behind them.
+    """
+    found: list[ModelCall | Spoilt] = []
+    at += sum(len(line) + 1 for line in lines)
+    for line in reversed(lines):
+        at -= len(line) + 1
+        said = _said(line)
+        by_a_crash = said == NUL_BYTES or at + len(line) == size
+        if said is None or (isinstance(said, str) and torn and by_a_crash):
+            continue
+        torn = False
+        found.append(Spoilt(at, said) if isinstance(said, str) else said)
+    return found[::-1], torn
 
 
-def _call(raw: bytes) -> ModelCall | None:
-    found = record_of(raw)
-    try:
-        return usage_from_line(found) if found is not None else None
-    except YourError:
+def _calls(lines: Iterable[bytes]) -> Iterator[ModelCall]:
+    for line in lines:
+        said = _said(line)
+        if said is not None and not isinstance(said, str):
+            yield said
+
+
+def _said(raw: bytes) -> ModelCall | str | None:
+    """The call that a line tells of, or why it tells of none; None: it need not."""
+    if not raw.strip():
         return None
+    if b"\0" in raw:
+        return NUL_BYTES
+    found = meaning(raw)
+    if isinstance(found, str):
+        return found
+    try:
+        return None if is_head(found) else usage_from_line(found)
+    except YourError as wrong:
+        return str(wrong)
+
+
+def wrong_with(found: JsonObject) -> str:
+    """Why a line of a `usage.jsonl` tells of no call; empty where it need not."""
+    try:
+        if not is_head(found):
+            usage_from_line(found)
+    except YourError as wrong:
+        return str(wrong)
+    return ""

@@ -118,6 +118,45 @@ def test_check_lists_what_is_wrong_with_its_place(run: Run, root: Path) -> None:
     assert out.count("it depends on itself in a circle") == 2
 
 
+def test_damage_in_the_middle_of_a_log_is_told_with_its_line(
+    run: Run, root: Path
+) -> None:
+    head = '{"ts": "2026-01-01T00:00:00+00:00", "put_away": "x.jsonl.gz", "bytes": 9}'
+    call = '{"ts": "2026-11-21T20:00:00+00:00", "model": "a/b", "input": 1}'
+    torn = '{"ts": "2026-11'
+    sound = f"{head}\n{call}\n{call}\n{torn}"
+    write(
+        root,
+        {
+            "news/usage.jsonl": sound,
+            "news/events.jsonl": sound,
+            "news/_triggers.jsonl": sound,
+        },
+    )
+    before = run("check", "agents/news").stdout
+    write(
+        root,
+        {
+            "news/usage.jsonl": f"{head}\n{call}\n{torn}\n{{}}\n{call}\n{torn}",
+            "news/events.jsonl": "rubbish\n" * 12 + f"{{}}\n{torn}",
+            "news/_triggers.jsonl": f"{call}\n\0\0\n{call}\n\0",
+        },
+    )
+    result = run("check", "agents/news")
+    assert result.exit_code == 4
+    out = result.stdout
+    assert ".jsonl" not in before
+    assert "agents/news/usage.jsonl:3:1: it cannot be read: it is no JSON" in out
+    assert "agents/news/usage.jsonl:4:1: it cannot be read: a line of usage" in out
+    assert "agents/news/events.jsonl:10:1: it cannot be read" in out
+    assert "agents/news/events.jsonl: 2 more lines cannot be read" in out
+    assert "agents/news/_triggers.jsonl:2:1: it cannot be read: there are NUL" in out
+    assert out.count("cannot be read") == 14
+    one = run("check", str(root / "news" / "usage.jsonl"))
+    assert one.exit_code == 4
+    assert one.stderr.startswith("1 file read")
+
+
 def test_a_remark_alone_is_no_fault(run: Run, tmp_path: Path) -> None:
     other = write(tmp_path / "o", {"x/GOAL.md": "---\nbugdet: {usd: 1}\n---\nGo.\n"})
     result = run("check", str(other))
@@ -138,7 +177,7 @@ def test_one_file_of_an_agent_can_be_checked(run: Run, root: Path) -> None:
 
 def test_only_the_files_that_were_asked_for_are_counted(run: Run) -> None:
     assert run("check", "agents/news/GOAL.md").stderr.startswith("1 file read")
-    assert "7 files read" in run("check", "agents/news").stderr
+    assert "8 files read" in run("check", "agents/news").stderr
 
 
 def test_a_bad_file_of_another_kind_is_told(run: Run, root: Path) -> None:

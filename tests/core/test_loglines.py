@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agiraph.core.loglines import BadLine, record_of, records, time_of
+from agiraph.core.loglines import BadLine, bad_lines, record_of, records, time_of
 
 ONE, TWO = b'{"a": 1}\n', b'{"a": 2}\n'
 
@@ -76,3 +76,39 @@ def test_a_line_by_itself_is_a_record_or_nothing(line: bytes) -> None:
 def test_a_stamp_that_is_no_time_is_long_ago() -> None:
     assert time_of("1970-01-01T00:01:00+00:00") == 60.0
     assert time_of(None) == time_of("yesterday") == 0.0
+
+
+@pytest.mark.parametrize(
+    "end",
+    [b"", b'{"a": 3', b"\0\0\0\0", b'{"a"\0\0\0', b"\0\0\n", b"\0\n{", b"\n \n"],
+)
+def test_every_bad_line_is_named_and_what_a_crash_left_is_none(end: bytes) -> None:
+    data = ONE + b"rubbish\n\n\0\n[1]\n" + TWO + end
+    lines = data.splitlines(keepends=True)
+    bad = list(bad_lines(lines, lambda said: "two" if said == {"a": 2} else ""))
+    assert [each.number for each in bad] == [2, 4, 5, 6]
+    assert [each.why[:16] for each in bad] == [
+        "it is no JSON (E",
+        "there are NUL by",
+        "it is no JSON ob",
+        "two",
+    ]
+
+
+@given(st.lists(st.sampled_from([ONE, b"x\n", b"\0\n", b"\n", b"{", b"\0"])))
+def test_the_first_bad_line_is_the_one_that_reading_stops_at(
+    parts: list[bytes],
+) -> None:
+    data = b"".join(parts)
+    lines = [line + b"\n" for line in data.split(b"\n")]
+    lines[-1] = lines[-1][:-1]
+    bad = next(bad_lines(lines, lambda _: ""), None)
+    assert (bad and (bad.number, bad.why)) == first_bad(data)
+
+
+def first_bad(data: bytes) -> tuple[int, str] | None:
+    try:
+        list(records(data))
+    except BadLine as told:
+        return told.number, told.why
+    return None

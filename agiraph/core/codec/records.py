@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 from agiraph.core.codec.lines import usage_from_json, usage_keys
@@ -51,10 +52,10 @@ def usage_from_line(found: JsonObject) -> ModelCall:
     Raises:
         YourError: it is no such line; the words say why.
     """
-    stage, cost = found.get("stage"), found.get("cost_usd")
+    stage = found.get("stage")
     try:
-        usage = usage_from_json(found)
-    except TypeError as error:
+        usage, cost = usage_from_json(found), _cost(found.get("cost_usd"))
+    except (TypeError, OverflowError) as error:
         raise YourError(f"a line of usage.jsonl mistakes {error}") from error
     model = _text(found, "model")
     if model is None:  # such as the first line of a log whose beginning was put away
@@ -63,7 +64,7 @@ def usage_from_line(found: JsonObject) -> ModelCall:
         ts=_text(found, "ts") or "",
         model=model,
         usage=usage,
-        cost_usd=float(cost) if isinstance(cost, int | float) else None,
+        cost_usd=cost,
         run=_text(found, "run"),
         stage=stage if isinstance(stage, int) else None,
         node=_text(found, "node"),
@@ -71,6 +72,17 @@ def usage_from_line(found: JsonObject) -> ModelCall:
         cache_miss=_text(found, "cache_miss") or "",
         agent=_text(found, "agent") or "",
     )
+
+
+def _cost(said: Json) -> float | None:
+    """Dollars; None where no price was known."""
+    if said is None:
+        return None
+    if isinstance(said, bool) or not isinstance(said, int | float):
+        raise TypeError("cost_usd")
+    if not 0 <= said < math.inf:
+        raise TypeError("cost_usd")
+    return float(said)
 
 
 def _text(found: JsonObject, key: str) -> str | None:
