@@ -6,6 +6,7 @@ import re
 from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime, timedelta
+from itertools import chain
 from typing import TYPE_CHECKING
 
 import click
@@ -20,11 +21,11 @@ from agiraph.core.chronicle import Chronicle, Letter, chronicle
 from agiraph.core.codec import usage_from_line
 from agiraph.core.costs import Tally
 from agiraph.core.durations import seconds
-from agiraph.core.loghead import head_of
+from agiraph.core.loghead import WHOLE, head_of
 from agiraph.core.loglines import record_of, time_of
-from agiraph.errors import AgiraphError, ToolRefused, YourError
+from agiraph.errors import ToolRefused, YourError
 from agiraph.model.layout import Home
-from agiraph.runtime.parts import archived, archives
+from agiraph.runtime.parts import older
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
 
     from agiraph.cli.view import AgentView
     from agiraph.core.chronicle import Item
+    from agiraph.core.loghead import Head
     from agiraph.model.json import JsonObject
     from agiraph.model.layout import RunFolder
 
@@ -170,24 +172,22 @@ def _since(files: Files, path: PurePosixPath, start: datetime) -> Iterator[JsonO
         if not begin or (found and time_of(found[0].get("ts")) < first):
             break
         part *= 4
-    if not begin and time_of(head_of(raw[0] + b"\n").ts) >= first:
-        found = [*_put_away(files, path, first), *found]
+    head = WHOLE if begin else head_of(raw[0] + b"\n")
+    if time_of(head.ts) >= first:
+        found = [*_put_away(files, path, head, first), *found]
     yield from (line for line in found if time_of(line.get("ts")) >= first)
 
 
-def _put_away(files: Files, path: PurePosixPath, first: float) -> Iterator[JsonObject]:
+def _put_away(
+    files: Files, path: PurePosixPath, head: Head, first: float
+) -> Iterator[JsonObject]:
     """The lines of the archives that reach so far."""
     kept: list[list[JsonObject]] = []
-    for archive in reversed(archives(files.reader, path)):
-        try:
-            lines = list(archived(files.reader, archive))
-        except AgiraphError:
-            continue  # `agiraph check` tells of it
+    for lines in older(files.reader, path, head):
         kept.append([line for each in lines if (line := record_of(each)) is not None])
         if kept[-1] and time_of(kept[-1][0].get("ts")) < first:
             break
-    for lines_ in reversed(kept):
-        yield from lines_
+    return chain.from_iterable(reversed(kept))
 
 
 def open_things(view: AgentView) -> list[dict[str, str]]:

@@ -164,8 +164,10 @@ class Checker:
         logs = (home.events, home.usage, home.fired)
         for shelf in (home.archive, home.talks_away, *map(put_away, logs)):
             for name in filter(is_archive, self._files.files(shelf)):
-                self.count += 1
                 path = shelf / name
+                if not self._matters(str(path)):
+                    continue
+                self.count += 1
                 try:
                     for _ in unpacked(pieces(self._files.reader, path), path):
                         pass

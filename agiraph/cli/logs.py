@@ -60,8 +60,8 @@ def logs(
     """What happened to an agent, or with no NAME to all of them, oldest first.
 
     A sentence for each event; --json prints the lines of events.jsonl as they are.
-    All events of an agent are told with what was put away of them. Without NAME,
-    agents that are made meanwhile are followed too.
+    Of one agent they reach back into what was put away. Without NAME, agents that
+    are made meanwhile are followed too.
 
     Examples:
       agiraph logs -f
@@ -73,8 +73,8 @@ def logs(
     files = Files(call.tree)
     stream = Stream(files, None if name is None else one_agent(files, name))
     most = lines if lines is not None else 0 if json_ else _SHOWN_LINES
-    found = stream.begin(put_away=not most)
     manner = _Manner(json_=json_, details=details, named=name is None)
+    found = stream.begin(lambda told: 0 < most <= len(manner.worth(told)))
     for event in manner.worth(found)[-most:]:
         manner.tell(event)
     for damage in stream.damage:

@@ -13,6 +13,7 @@ from agiraph.cli import render
 from agiraph.cli.codes import NotFound
 from agiraph.core.loglines import record_of
 from agiraph.model.names import COORDINATOR, EVERYONE, HUMAN, folded
+from agiraph.runtime.parts import older
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -34,7 +35,8 @@ class Reading:
         path, line: where its conversation records it; line 0 where it does not.
         session, turn, call_ts: of the model call whose input contained it; turn 0
             where none was made yet.
-        usage_line, model: of that call in usage.jsonl; line 0 where it is not found.
+        usage_line, model: of that call in usage.jsonl; line 0 where it is not found
+            there, or was put away.
     """
 
     reader: str
@@ -148,13 +150,25 @@ def _reading(
 def _usage(
     files: Files, home: Home, reader: str, since: str, until: str
 ) -> tuple[int, str]:
-    """The line of usage.jsonl for the call between two moments, and its model."""
+    """The line of usage.jsonl for the call between two moments, and its model.
+
+    Line 0 where it was put away.
+    """
     worker = None if reader == COORDINATOR else folded(reader)
-    for number, line in _numbered(files, home.usage):
+
+    def is_it(line: JsonObject) -> bool:
         whose = line.get("worker")
         mine = folded(whose) == worker if isinstance(whose, str) else worker is None
-        if mine and since <= str(line.get("ts", "")) <= until:
-            return number, str(line.get("model", ""))
+        return mine and "model" in line and since <= str(line.get("ts", "")) <= until
+
+    for number, line in _numbered(files, home.usage):
+        if is_it(line):
+            return number, str(line["model"])
+    for lines in older(files.reader, home.usage):
+        for raw in lines:
+            found = record_of(raw)
+            if found is not None and is_it(found):
+                return 0, str(found["model"])
     return 0, ""
 
 

@@ -52,7 +52,8 @@ def _one(
         head = _head(files, agent)
         start, sums = 0, {}
         size = kept.get("size", 0)
-        if size and kept.get("mark") == _mark(files, agent, size, head):
+        mark = _mark(files, agent, size, head)
+        if mark and kept.get("mark") == mark:
             with suppress(ValueError, TypeError, KeyError):
                 sums, start = dict(map(from_row, kept["sums"])), size
         tally, end = Tally(sums), start
@@ -74,11 +75,14 @@ def _head(files: Files, agent: str) -> Head:
 
 
 def _mark(files: Files, agent: str, place: int, head: Head) -> str:
-    """What stands before a place; empty where it was put away, or is not there."""
+    """What stands before a place; empty where it was put away, or is not there.
+
+    Behind the log's head, that is the head.
+    """
     size = head.offset(place)
-    start = max(head.size, size - _MARK)
-    if start >= size:
+    if size < head.size or not size:
         return ""
+    start = max(0, size - _MARK)
     try:
         part = files.reader.part(Home(agent).usage, offset=start, limit=size - start)
     except AgiraphError:

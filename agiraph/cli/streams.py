@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import time
-from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from agiraph.cli.view import agent_names
 from agiraph.core.loglines import record_of
-from agiraph.errors import AgiraphError
 from agiraph.model.layout import Home
-from agiraph.runtime.parts import archived, archives
+from agiraph.runtime.parts import older
 from agiraph.tree.logs import Tail
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import PurePosixPath
+    from collections.abc import Callable, Iterator
 
     from agiraph.cli.read import Files
     from agiraph.model.json import JsonObject
@@ -36,17 +33,24 @@ class Stream:
         self._looked = 0.0
         self.damage: list[Damage] = []
 
-    def begin(self, *, put_away: bool = False) -> list[JsonObject]:
+    def begin(
+        self, enough: Callable[[list[JsonObject]], bool] | None = None
+    ) -> list[JsonObject]:
         """What is on record, oldest first; of many agents the last part of each.
 
         Args:
-            put_away: of one agent, with what was put away of its log.
+            enough: whether these events are; if not, and they are of one agent, what
+                was put away of its log comes before them, an archive at a time. None:
+                they are.
         """
         self._look_for_agents(whole=self._only is not None)
-        old = []
-        if put_away and self._only is not None:
-            old = list(_archived(self._files, Home(self._only).events))
-        return old + self._gathered()
+        found = self._gathered()
+        if self._only is None or enough is None:
+            return found
+        archives = self._logs[self._only].older()
+        while not enough(found) and (old := next(archives, None)) is not None:
+            found = old + found
+        return found
 
     def more(self) -> list[JsonObject]:
         """What was added since the last call, of new agents everything."""
@@ -74,21 +78,12 @@ class Stream:
         return [event for _, event in sorted(found, key=lambda each: each[0])]
 
 
-def _archived(files: Files, log: PurePosixPath) -> Iterator[JsonObject]:
-    """The events in the archives of a log, as far as they can be read."""
-    for archive in archives(files.reader, log):
-        with suppress(AgiraphError):  # `agiraph check` tells of it
-            for line in archived(files.reader, archive):
-                event = record_of(line)
-                if event is not None:
-                    yield event
-
-
 class _Log:
     """One agent's events."""
 
     def __init__(self, files: Files, agent: str, *, whole: bool) -> None:
-        path = Home(agent).events
+        self._files = files
+        self._path = path = Home(agent).events
         start = 0
         entry = files.entry(path)
         if entry is not None and not whole and entry.size > _TAIL:
@@ -96,6 +91,11 @@ class _Log:
             start = entry.size - _TAIL + tail.find(b"\n") + 1
         self._tail = Tail(files.reader, path, offset=start)
         self._last = ""
+
+    def older(self) -> Iterator[list[JsonObject]]:
+        """What was put away before all this, an archive at a time, newest first."""
+        for lines in older(self._files.reader, self._path, self._tail.head):
+            yield [event for line in lines if (event := record_of(line)) is not None]
 
     def more(self, damage: list[Damage]) -> list[JsonObject]:
         """What was added; a log that begins anew tells nothing for a second time."""

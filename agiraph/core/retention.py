@@ -145,14 +145,20 @@ def parts(names: Iterable[str], newest: str) -> list[str]:
         newest: the last one of which the log's head tells. What is named later was not
             taken from the log yet.
     """
-    ordered, last = _ordered(names), part_order(newest)
-    return [name for order, name in ordered if last is not None and order <= last]
+    last = part_order(newest)
+    found = _ordered(names)
+    return [name for order, name in found if last is not None and order <= last]
 
 
 def unfinished(names: Iterable[str], newest: str) -> list[str]:
     """The archives that were made while the log still holds their lines."""
     counting = set(parts(names, newest))
-    return [name for _, name in _ordered(names) if name not in counting]
+    return [name for name in ordered(names) if name not in counting]
+
+
+def ordered(names: Iterable[str]) -> list[str]:
+    """The archives of a log, the oldest first."""
+    return [name for _, name in _ordered(names)]
 
 
 def part_name(day: str, newest: str, names: Collection[str]) -> str:

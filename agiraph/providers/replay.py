@@ -179,8 +179,7 @@ def said(run: str) -> dict[str, list[Line]]:
     found[COORDINATOR] = list(_of_run(own, folder.name))
     for log in sorted((folder / "workers").glob("*/conversation.jsonl")):
         node = ""
-        older = sorted((log.parent / "conversations").glob("*"))
-        for line in _lines([*older, log]):
+        for line in _lines([*replay_files.sessions(log.parent), log]):
             node = (line.node or "") if isinstance(line, SystemLine) else node
             found[node].append(line)
     return dict(found)

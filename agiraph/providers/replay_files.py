@@ -6,6 +6,7 @@ from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
 from agiraph.core.packed import unpacked
+from agiraph.core.retention import ordered, talks
 from agiraph.errors import Unreadable
 
 if TYPE_CHECKING:
@@ -18,15 +19,17 @@ def lines_of(*files: Path) -> list[bytes]:
 
 
 def sessions(home: Path) -> list[Path]:
-    """What compaction put aside of the coordinator's conversation, in order."""
+    """What compaction put aside in a home or a worker's folder, each once, in order."""
     away = (home / "_archive" / "conversations").glob("*.jsonl.gz")
-    return [*sorted(away), *sorted((home / "conversations").glob("*"))]
+    found = {path.name.removesuffix(".gz"): path for path in away}
+    found |= {path.name: path for path in (home / "conversations").glob("*.jsonl")}
+    return [found[name] for name in talks(found)]
 
 
 def events(home: Path) -> list[Path]:
     """The log of an agent's events, with what was put away of it, in order."""
-    away = (home / "_archive" / "events").glob("*.jsonl.gz")
-    return [*sorted(away), home / "events.jsonl"]
+    away = {path.name: path for path in (home / "_archive" / "events").glob("*")}
+    return [*(away[name] for name in ordered(away)), home / "events.jsonl"]
 
 
 def _read(file: Path) -> bytes:

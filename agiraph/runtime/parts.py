@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from agiraph.core.loghead import HEAD_BYTES, WHOLE, head_of
@@ -28,13 +29,45 @@ def head_at(reader: Reader, log: PurePosixPath) -> Head:
         return WHOLE
 
 
-def archives(reader: Reader, log: PurePosixPath) -> list[PurePosixPath]:
-    """The archives of a log, the oldest first; not one that somebody deleted."""
-    head = head_at(reader, log)
+def archives(
+    reader: Reader, log: PurePosixPath, head: Head | None = None
+) -> list[PurePosixPath]:
+    """The archives of a log, the oldest first; not one that somebody deleted.
+
+    Args:
+        reader: of the tree.
+        log: which.
+        head: what it began with when it was read; None: what it begins with now.
+
+    Raises:
+        Unreadable: the folder that they lie in may not be read.
+    """
+    head = head if head is not None else head_at(reader, log)
     if not head.size:
         return []
     shelf = put_away(log)
-    return [shelf / name for name in parts(names(reader, shelf), head.part)]
+    try:
+        there = [entry.name for entry in reader.entries(shelf)]
+    except NotThere:
+        return []
+    return [shelf / name for name in parts(there, head.part)]
+
+
+def older(
+    reader: Reader, log: PurePosixPath, head: Head | None = None
+) -> Iterator[list[bytes]]:
+    """The lines that were put away, an archive at a time, the newest first.
+
+    As far as they can be read: `agiraph check` tells of the rest. Args: as `archives`.
+    """
+    with suppress(AgiraphError):
+        for archive in reversed(archives(reader, log, head)):
+            yield list(_readable(reader, archive))
+
+
+def _readable(reader: Reader, archive: PurePosixPath) -> Iterator[bytes]:
+    with suppress(AgiraphError):
+        yield from archived(reader, archive)
 
 
 def archived(reader: Reader, archive: PurePosixPath) -> Iterator[bytes]:

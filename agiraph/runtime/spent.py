@@ -10,7 +10,7 @@ from agiraph.core.codec import usage_from_line
 from agiraph.core.loghead import is_head
 from agiraph.core.loglines import NUL_BYTES, meaning
 from agiraph.errors import AgiraphError, NotThere, YourError
-from agiraph.runtime.parts import archived, archives, head_at, pieces
+from agiraph.runtime.parts import archived, archives, head_at, older, pieces
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -46,7 +46,8 @@ def calls(
 ) -> Iterator[ModelCall]:
     """The calls of a `usage.jsonl` from a place on; lines that are none are left out.
 
-    Places count as if nothing had been put away; what was, is read first.
+    Places count as if nothing had been put away; what was, is read first, as far as it
+    can be.
     """
     for call, _ in calls_to(reader, path, start=start):
         yield call
@@ -72,7 +73,8 @@ def calls_to(
     except AgiraphError:
         return
     if start < head.bytes:
-        yield from ((old, head.bytes) for old in _put_away(reader, path))
+        for lines in older(reader, path, head):
+            yield from ((old, head.bytes) for old in _calls(lines))
     at = max(head.offset(start), head.size)
     while True:
         try:
@@ -89,13 +91,6 @@ def calls_to(
             at += len(raw)
             if said is not None and not isinstance(said, str):
                 yield said, head.place(at)
-
-
-def _put_away(reader: Reader, path: PurePosixPath) -> Iterator[ModelCall]:
-    """The calls in the archives; of one that cannot be read, as far as it can."""
-    for archive in archives(reader, path):
-        with suppress(AgiraphError):
-            yield from _calls(archived(reader, archive))
 
 
 def latest(reader: Reader, path: PurePosixPath) -> Iterator[list[ModelCall | Spoilt]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import os
 import pty
@@ -14,6 +15,7 @@ import pytest
 
 from agiraph.cli.read import Files
 from agiraph.cli.streams import Stream
+from agiraph.core.loghead import head_line
 from tests.support.daemon import clean_environment, until
 from tests.support.trees import lines, write
 
@@ -269,3 +271,60 @@ def test_what_was_said_to_people_is_found_where_old_parts_are_moved(
     )
     told = run("show", "news", "--message", "7").stdout
     assert f"human: {old}, line 2" in told
+
+
+def put_away(log: Path, archive: str, count: int) -> None:
+    """Put the first lines of a log away, as the daemon does."""
+    old = log.read_bytes().splitlines(keepends=True)
+    gone = old[:count]
+    shelf = log.parent / "_archive" / log.stem
+    shelf.mkdir(parents=True, exist_ok=True)
+    (shelf / archive).write_bytes(gzip.compress(b"".join(gone)))
+    ts, size = json.loads(gone[-1])["ts"], sum(map(len, gone))
+    head = head_line(ts, f"_archive/{log.stem}/{archive}", size)
+    log.write_bytes(head + b"".join(old[count:]))
+
+
+def test_as_many_events_as_were_asked_for_are_told_put_away_or_not(
+    run: Run, root: Path
+) -> None:
+    log = root / "news/events.jsonl"
+    log.write_text(lines(*(event(f"00:0{n}") for n in range(8))))
+    before = {n: run("logs", "news", "-n", str(n)).stdout for n in (0, 1, 3, 8, 200)}
+    put_away(log, "2026-11-21.jsonl.gz", 6)
+    for count, told in before.items():
+        assert run("logs", "news", "-n", str(count)).stdout == told
+    assert len(run("logs", "news", "--json").stdout.splitlines()) == 8
+    (root / "news/_archive/events/2026-11-21.jsonl.gz").unlink()
+    assert len(run("logs", "news").stdout.splitlines()) == 2
+
+
+def test_the_first_line_of_a_log_is_not_taken_for_the_call_that_was_put_away(
+    run: Run, root: Path
+) -> None:
+    ts = "2026-11-21T20:0{}:00.000+00:00"
+    user = {"role": "user", "from": "human", "ts": ts.format(2), "ids": ["_inbox.md#1"]}
+    says = {"role": "assistant", "turn": 4, "ts": ts.format(4), "content": "Ok."}
+    calls = [{"ts": ts.format(n), "model": f"a/{n}"} for n in (1, 3, 5)]
+    write(root, mail(1, "coordinator", "How far?"))
+    write(root, {"news/conversation.jsonl": lines(user, says)})
+    write(root, {"news/usage.jsonl": lines(*calls)})
+    put_away(root / "news/usage.jsonl", "2026-11-21.jsonl.gz", 2)
+    told = run("show", "news", "--message", "1").stdout
+    assert "(a/3)" in told
+    (root / "news/_archive/usage/2026-11-21.jsonl.gz").unlink()
+    assert "(?)" in run("show", "news", "--message", "1").stdout
+
+
+def test_one_file_is_checked_without_unpacking_the_archives(
+    run: Run, root: Path
+) -> None:
+    put_away(root / "news/events.jsonl", "2026-11-21.jsonl.gz", 1)
+    one = json.loads(run("check", str(root / "news/GOAL.md"), "--json").stdout)
+    assert one["files"] == 1
+    whole = json.loads(run("check", str(root / "news"), "--json").stdout)
+    archive = str(root / "news/_archive/events/2026-11-21.jsonl.gz")
+    assert json.loads(run("check", archive, "--json").stdout)["files"] == 1
+    (root / "news/_archive/events/2026-11-21.jsonl.gz").unlink()
+    fewer = json.loads(run("check", str(root / "news"), "--json").stdout)
+    assert whole["files"] == fewer["files"] + 1

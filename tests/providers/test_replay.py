@@ -13,7 +13,7 @@ from agiraph.errors import ProviderFault
 from agiraph.model.conversation import AssistantLine, Kind, Stop, UserLine
 from agiraph.model.tool import ToolCall
 from agiraph.model.usage import Usage
-from agiraph.providers import replay, replay_words
+from agiraph.providers import replay, replay_files, replay_words
 from agiraph.providers.replay import ReplayProvider
 from tests.support.talk import TS, Talk
 
@@ -102,6 +102,30 @@ async def test_a_record_whose_sessions_and_events_were_put_away_is_the_same(
     assert (word.question, word.text) == ("So?", "Yes")
 
 
+def test_sessions_and_archives_are_read_in_the_order_in_which_they_were_made(
+    tmp_path: Path,
+) -> None:
+    plain, away = tmp_path / "conversations", tmp_path / "_archive" / "conversations"
+    plain.mkdir()
+    for name in ("0003.jsonl", "0002-2.jsonl", "10000.jsonl", "outbox-2026-01.md"):
+        (plain / name).write_bytes(b"")
+    for name in ("0001.jsonl.gz", "0002.jsonl.gz", "0003.jsonl.gz"):
+        pack(away / name, b"")  # the third: the daemon was killed before it went
+    assert replay_files.sessions(tmp_path) == [
+        away / "0001.jsonl.gz",
+        away / "0002.jsonl.gz",
+        plain / "0002-2.jsonl",
+        plain / "0003.jsonl",
+        plain / "10000.jsonl",
+    ]
+    shelf = tmp_path / "_archive" / "events"
+    names = ["2026-01-02.jsonl.gz", "2026-01-02.2.jsonl.gz", "2026-01-03.jsonl.gz"]
+    for name in (*names, ".2026-01-03.jsonl.gz.agi-1-0.tmp"):
+        pack(shelf / name, b"")
+    log = tmp_path / "events.jsonl"
+    assert replay_files.events(tmp_path) == [*(shelf / name for name in names), log]
+
+
 def pack(path: Path, data: bytes) -> None:
-    path.parent.mkdir(parents=True)
+    path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(gzip.compress(data))

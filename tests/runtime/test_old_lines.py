@@ -6,8 +6,12 @@ import asyncio
 import gzip
 import json
 import os
+import shutil
+from datetime import timedelta
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
+
+import pytest
 
 from agiraph.cli.digest import digest_of
 from agiraph.cli.findings import Checker
@@ -15,6 +19,7 @@ from agiraph.cli.read import Files
 from agiraph.cli.spending import CACHE, tallies
 from agiraph.cli.streams import Stream
 from agiraph.core.loghead import WHOLE
+from agiraph.errors import AgiraphError, Unreadable
 from agiraph.model.agent import Keep, TreeSettings
 from agiraph.model.names import COORDINATOR
 from agiraph.runtime import purses
@@ -26,8 +31,6 @@ from tests.support.inside import AGENT, call, inside, node, say
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-    import pytest
 
     from agiraph.core.costs import Sum
     from tests.support.inside import Inside
@@ -289,14 +292,14 @@ async def test_events_and_digests_reach_back_into_the_archives(tmp_path: Path) -
         a.clock.ahead += 130 * DAY
         await a_run(a, 3)
         files, name = Files(str(tmp_path)), a.home.name
-        events = Stream(files, name).begin(put_away=True)
+        events = Stream(files, name).begin(lambda _: False)
         digests = [digest_of(files, name, each) for each in (start, a.world.now())]
         follows = Stream(files, name)
         assert follows.begin()
         await one_pass(a)
         assert packed(a, "events")
         assert follows.more() == []
-        assert Stream(files, name).begin(put_away=True) == events
+        assert Stream(files, name).begin(lambda _: False) == events
         assert 0 < len(Stream(files, name).begin()) < len(events)
         for before, when in zip(digests, (start, a.world.now()), strict=True):
             after = digest_of(files, name, when)
@@ -389,7 +392,7 @@ async def test_check_tells_of_an_archive_that_is_damaged(tmp_path: Path) -> None
         assert found.path == f"{AGENT}/_archive/events/{name}"
         assert "is damaged: it ends too early" in found.words
         assert "not counted" in found.words
-        assert Stream(files, AGENT).begin(put_away=True)  # what is left of it
+        assert Stream(files, AGENT).begin(lambda _: False)  # what is left of it
 
 
 async def test_a_clock_that_was_wrong_for_a_while_loses_no_line(tmp_path: Path) -> None:
@@ -404,3 +407,67 @@ async def test_a_clock_that_was_wrong_for_a_while_loses_no_line(tmp_path: Path) 
         await one_pass(a)
         assert put_away(a, "events.jsonl") + raw(a, "events.jsonl")[1:] == before
         assert json.dumps(future).encode() + b"\n" in raw(a, "events.jsonl")
+
+
+async def test_sums_that_were_kept_of_a_log_that_was_put_away_whole_count_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("agiraph.cli.spending._WORTH", 1)
+    async with inside(tmp_path) as a:
+        files = Files(str(tmp_path))
+        await a_run(a, 1)
+        a.clock.ahead += 130 * DAY
+        await one_pass(a)
+        assert len(raw(a, "usage.jsonl")) == 1
+        before = await total(files)
+        assert await total(files) == before
+        monkeypatch.setattr("agiraph.cli.spending._WORTH", 1 << 30)  # nothing is kept
+        await a_run(a, 2)
+        a.clock.ahead += 130 * DAY
+        await one_pass(a)
+        assert len(packed(a, "usage")) == 2
+        assert (await total(files)).calls == before.calls + 2
+
+
+async def test_of_a_damaged_archive_counts_what_can_be_read(tmp_path: Path) -> None:
+    async with inside(tmp_path) as a:
+        await two_runs(a)
+        log = PurePosixPath(a.home.name, "usage.jsonl")
+        start = a.world.now()
+        count = len(list(calls(a.world.reader, log)))
+        await one_pass(a)
+        for kind in ("usage", "events"):
+            (name,) = packed(a, kind)
+            archive = a.home / "_archive" / kind / name
+            archive.write_bytes(archive.read_bytes()[:-4])
+        assert len(list(calls(a.world.reader, log))) == count
+        told = digest_of(Files(str(tmp_path)), AGENT, start - timedelta(days=200))
+        assert told.spent.total().calls == count
+        assert len({i.path for i in told.told.happened}) > 1
+        with pytest.raises(Unreadable):
+            list(latest(a.world.reader, log))
+
+
+async def test_a_budget_is_not_worked_out_where_the_archives_cannot_be_listed(
+    tmp_path: Path,
+) -> None:
+    async with inside(tmp_path) as a:
+        await two_runs(a)
+        await one_pass(a)
+        shelf = a.home / "_archive" / "usage"
+        shutil.rmtree(shelf)
+        log = PurePosixPath(a.home.name, "usage.jsonl")
+        assert list(latest(a.world.reader, log))  # somebody deleted them
+        shelf.write_text("no folder\n")
+        with pytest.raises(AgiraphError):
+            list(latest(a.world.reader, log))
+        assert list(calls(a.world.reader, log))
+
+
+async def test_a_log_that_cannot_be_read_keeps_no_other_back(tmp_path: Path) -> None:
+    async with inside(tmp_path) as a:
+        await two_runs(a)
+        (a.home / "_triggers.jsonl").symlink_to("nowhere")
+        await one_pass(a)
+        assert packed(a, "events")
+        assert packed(a, "usage")

@@ -167,3 +167,23 @@ async def test_a_run_that_cannot_be_put_away_is_told_once(tmp_path: Path) -> Non
         assert len(runs(a)) == 2
         told = [each for each in a.remarks if "is not put away" in each]
         assert len(told) == 1
+
+
+async def test_runs_that_cannot_be_put_away_do_not_stop_the_others(
+    tmp_path: Path,
+) -> None:
+    async with inside(tmp_path) as a:
+        await a_run(a, 1)
+        record = (a.home / "runs" / runs(a)[0] / "_run.yaml").read_text()
+        bad = [f"2020-01-{number:02}-01" for number in range(1, MOST + 1)]
+        for name in bad:
+            a.write(f"runs/{name}/_run.yaml", record)
+            a.write(f"runs/{name}/workers/Eve/memory.md", "I know.\n")
+        a.write("_archive/workers/eve", "a file of somebody's\n")
+        a.write("runs/2020-02-01-01/_run.yaml", record)
+        a.clock.ahead += 100 * DAY
+        of = retention(a)
+        assert await one_pass(a, of) == 0
+        assert await one_pass(a, of) == 1
+        assert archives(a) == ["2020-02-01-01.tar.gz"]
+        assert set(bad) < set(runs(a))

@@ -15,7 +15,7 @@ from agiraph.core import retention as rules
 from agiraph.core.loghead import head_line
 from agiraph.core.loglines import record_of, time_of
 from agiraph.core.packed import lines
-from agiraph.errors import NotThere, Occupied
+from agiraph.errors import AgiraphError, Occupied
 from agiraph.model.layout import put_away
 from agiraph.ports import PutAway
 from agiraph.runtime.parts import head_at, names, pieces
@@ -59,8 +59,8 @@ class Logs:
         try:
             start = head_at(self._world.reader, log).size
             data = self._world.reader.part(log, offset=start, limit=_BEGINNING)
-        except NotThere:
-            data = b""
+        except AgiraphError:
+            data = b""  # one that cannot be read is not due, and keeps no other back
         for line in data.splitlines():
             if when := time_of((record_of(line) or {}).get("ts")):
                 self._began[log] = when

@@ -74,6 +74,8 @@ class Retention:
             due = await kind.due(home)
         except AgiraphError:
             return 0  # whoever looks at the agent tells of it
+        # What failed before comes last, or eight of them would stop all the others.
+        due.sort(key=lambda name: f"{home.agent}/{name}" in self._told)
         done = 0
         for name in due[:most]:
             try:
