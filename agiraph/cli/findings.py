@@ -33,11 +33,11 @@ from agiraph.model.layout import ERROR_SUFFIX, ROOT, SETTINGS, Home, put_away
 from agiraph.model.names import folded, name_problem
 from agiraph.model.node import Node, NodeStatus
 from agiraph.ports import EntryKind, Seen
-from agiraph.runtime.parts import pieces
+from agiraph.runtime.parts import archives, head_at, pieces
 from agiraph.runtime.spent import wrong_with
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Mapping
     from pathlib import PurePosixPath
 
     from agiraph.cli.read import Files
@@ -161,7 +161,7 @@ class Checker:
 
     def _put_away(self, home: Home) -> Iterator[Finding]:
         """The archives, each unpacked once: a damaged one tells of nothing."""
-        logs = (home.events, home.usage, home.fired)
+        logs, sizes = (home.events, home.usage, home.fired), {}
         for shelf in (home.archive, home.talks_away, *map(put_away, logs)):
             for name in filter(is_archive, self._files.files(shelf)):
                 path = shelf / name
@@ -169,11 +169,34 @@ class Checker:
                     continue
                 self.count += 1
                 try:
-                    for _ in unpacked(pieces(self._files.reader, path), path):
-                        pass
+                    whole = unpacked(pieces(self._files.reader, path), path)
+                    sizes[path] = sum(map(len, whole))
                 except AgiraphError as fault:
                     words = f"{fault}; what it held is not counted or shown"
                     yield Finding(str(path), None, None, words, remark=False)
+        yield from self._all_there(home.usage, sizes)
+
+    def _all_there(
+        self, log: PurePosixPath, sizes: Mapping[PurePosixPath, int]
+    ) -> Iterator[Finding]:
+        """Whether the archives of a log hold as much as its first line tells of.
+
+        Args:
+            log: which.
+            sizes: what each good archive holds, in bytes.
+        """
+        try:
+            head = head_at(self._files.reader, log)
+            there = archives(self._files.reader, log, head)
+        except AgiraphError:
+            return  # it is told of the log
+        held = sum(sizes.get(each, 0) for each in there)
+        if sizes.keys() >= set(there) and held != head.bytes:
+            words = (
+                f"{head.bytes:,} bytes of it were put away, and {put_away(log)}/ holds "
+                f"{held:,}; costs and budgets count what is there"
+            )
+            yield Finding(str(log), 1, None, words, remark=True)
 
     def _run(self, run: RunFolder) -> Iterator[Finding]:
         nodes: dict[str, Node] = {}

@@ -104,15 +104,19 @@ def is_long(first: float, now: float, keep: float) -> bool:
     return first + keep + max(keep / 3, _DAY) <= now
 
 
-def span(lines: Iterable[bytes], start: int, before: float) -> Span | None:
+def span(
+    lines: Iterable[bytes], start: int, before: float, now: float = inf
+) -> Span | None:
     """The lines at the beginning of a log that are old enough.
 
-    A line without a time goes with the one behind it.
+    A line without a time goes with the one behind it. So does one of the future, when
+    the clock was wrong: it would keep the log from ever becoming shorter.
 
     Args:
         lines: from `start` on, with their ends.
         start: the offset of the first.
         before: lines that were written then or later stay, and all behind them.
+        now: later than this is the future.
 
     Returns:
         None where there are none.
@@ -124,9 +128,9 @@ def span(lines: Iterable[bytes], start: int, before: float) -> Span | None:
         at += len(line)
         ts = (record_of(line) or {}).get("ts")
         when = time_of(ts)
-        if when >= before:
+        if before <= when <= now:
             break
-        if when:
+        if when and when < before:
             found = Span(start, at, str(ts), line)
     return found
 

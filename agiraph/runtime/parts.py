@@ -55,14 +55,14 @@ def archives(
 
 def older(
     reader: Reader, log: PurePosixPath, head: Head | None = None
-) -> Iterator[list[bytes]]:
+) -> Iterator[Iterator[bytes]]:
     """The lines that were put away, an archive at a time, the newest first.
 
     As far as they can be read: `agiraph check` tells of the rest. Args: as `archives`.
     """
     with suppress(AgiraphError):
         for archive in reversed(archives(reader, log, head)):
-            yield list(_readable(reader, archive))
+            yield _readable(reader, archive)
 
 
 def _readable(reader: Reader, archive: PurePosixPath) -> Iterator[bytes]:

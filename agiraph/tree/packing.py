@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from agiraph.core.packed import unpacked
 from agiraph.errors import Changing, Unreadable
-from agiraph.tree.disk import beside, rename_new, sync, write_all
+from agiraph.tree.disk import beside, rename_new, sync, take_after, write_all
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -33,6 +33,10 @@ class Source:
     def size(self) -> int:
         """How many there are to be."""
         return self._end - self._start
+
+    def about(self) -> os.stat_result:
+        """Whose the file is, and who may read it."""
+        return os.fstat(self._fd)
 
     def pieces(self) -> Iterator[bytes]:
         """All of them in order; fewer where the file is shorter."""
@@ -84,6 +88,7 @@ def _holds(fd: int, source: Source, path: PurePosixPath, at: float) -> bool:
     with gzip.GzipFile("", "wb", 6, _Raw(fd), mtime=at) as packer:
         for piece in source.pieces():
             packer.write(piece)
+    take_after(fd, source.about())  # who could read the file can read the archive
     sync(fd)
     try:
         return source.common(unpacked(read(fd), path)) == source.size

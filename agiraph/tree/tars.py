@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from typing import IO, TYPE_CHECKING, BinaryIO, Final
 
 from agiraph.errors import Changing
-from agiraph.tree.disk import sync
+from agiraph.tree.disk import sync, take_after
 from agiraph.tree.packing import PIECE, fresh
 
 if TYPE_CHECKING:
@@ -70,6 +70,8 @@ class Tars:
             for member, content in _members(above, name):
                 tar.addfile(member, _Going(content, self._go_on))
         out.flush()
+        take_after(out.fileno(), os.lstat(name, dir_fd=above))
+        os.fchmod(out.fileno(), 0o600)  # it holds files that not all may read
         sync(out.fileno())
         out.seek(0)
         return self._compared(out, above, name)

@@ -175,3 +175,12 @@ def test_only_archives_of_our_making_are_known_as_such() -> None:
     assert all(map(is_archive, ours))
     theirs = ["backup.tar.gz", "2026.tar.gz", "workers", "notes-0007.jsonl.gz", ""]
     assert not any(map(is_archive, theirs))
+
+
+def test_a_line_of_the_future_does_not_keep_a_log_from_becoming_shorter() -> None:
+    old, new, ahead = line("2026-01-01"), line("2026-01-09"), line("2099-01-01")
+    now = at("2026-01-10")
+    found = span([old, ahead, old, ahead, new], 0, at("2026-01-05"), now)
+    assert found is not None
+    assert found.end == len(old + ahead + old)
+    assert span([ahead, new, old], 0, at("2026-01-05"), now) is None

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from agiraph.cli.digest import digest_of
-from agiraph.cli.findings import Checker
+from agiraph.cli.findings import Checker, Finding
 from agiraph.cli.read import Files
 from agiraph.cli.spending import CACHE, tallies
 from agiraph.cli.streams import Stream
@@ -471,3 +471,38 @@ async def test_a_log_that_cannot_be_read_keeps_no_other_back(tmp_path: Path) -> 
         await one_pass(a)
         assert packed(a, "events")
         assert packed(a, "usage")
+
+
+async def test_a_log_that_begins_in_the_future_is_put_away_all_the_same(
+    tmp_path: Path,
+) -> None:
+    async with inside(tmp_path) as a:
+        future = {"ts": "2099-01-01T00:00:00+00:00", "type": "agent.started"}
+        a.write("events.jsonl", json.dumps(future) + "\n")
+        await two_runs(a)
+        before = raw(a, "events.jsonl")
+        await one_pass(a)
+        assert packed(a, "events")[0] < "2099"
+        assert put_away(a, "events.jsonl") + raw(a, "events.jsonl")[1:] == before
+
+
+async def test_check_tells_where_the_accounts_are_not_all_there(tmp_path: Path) -> None:
+    async with inside(tmp_path) as a:
+        await two_runs(a)
+        await one_pass(a)
+        files, shelf = Files(str(tmp_path)), a.home / "_archive" / "usage"
+        (name,) = packed(a, "usage")
+
+        def found() -> list[Finding]:
+            return [each for each in Checker(files).tree() if "usage" in each.path]
+
+        assert not await asyncio.to_thread(found)
+        shutil.copy(shelf / name, shelf / "2020-01-01.jsonl.gz")
+        (twice,) = await asyncio.to_thread(found)
+        (shelf / "2020-01-01.jsonl.gz").unlink()
+        (shelf / name).unlink()
+        (missing,) = await asyncio.to_thread(found)
+        assert twice.remark
+        assert missing.remark
+        assert "holds 0; costs and budgets count what is there" in missing.words
+        assert (missing.path, missing.line) == (f"{AGENT}/usage.jsonl", 1)

@@ -200,3 +200,23 @@ def test_a_full_disk_is_not_filled_with_what_was_begun(
     assert os.listdir(tmp_path / "1" / INTO) == os.listdir(tmp_path / "2" / INTO) == []
     assert run.exists()
     assert old.exists()
+
+
+def test_who_could_read_a_file_can_read_its_archive(tmp_path: Path) -> None:
+    old, attic = session(tmp_path), DiskAttic(Beneath(str(tmp_path)))
+    os.chmod(old, 0o640)
+    archive = INTO / "2026-01-01.jsonl.gz"
+    attic.copy_away(OLD, (0, 3), archive, AT)
+    made = attic.put_file_away(OLD, INTO, AT).archive
+    for path in (archive, made):
+        assert (tmp_path / path).stat().st_mode & 0o777 == 0o640
+
+
+def test_a_runs_archive_is_its_owners_alone(tmp_path: Path) -> None:
+    run = tree(tmp_path)
+    if os.getuid() == 0:
+        os.chown(run, 12345, 12345)
+    owner = run.stat().st_uid
+    made = DiskAttic(Beneath(str(tmp_path))).put_away(RUN, INTO, AT).archive
+    assert (tmp_path / made).stat().st_mode & 0o777 == 0o600
+    assert (tmp_path / made).stat().st_uid == owner

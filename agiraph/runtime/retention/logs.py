@@ -52,7 +52,10 @@ class Logs:
         return [log.name for log in logs if rules.is_long(self._first(log), now, keep)]
 
     def _first(self, log: PurePosixPath) -> float:
-        """When the first line with a time was written; now where there is none."""
+        """When the first line with a time was written; now where there is none.
+
+        A time of the future is none: the clock was wrong.
+        """
         known = self._began.get(log)
         if known is not None:
             return known
@@ -61,11 +64,13 @@ class Logs:
             data = self._world.reader.part(log, offset=start, limit=_BEGINNING)
         except AgiraphError:
             data = b""  # one that cannot be read is not due, and keeps no other back
+        now = self._world.now().timestamp()
         for line in data.splitlines():
-            if when := time_of((record_of(line) or {}).get("ts")):
+            when = time_of((record_of(line) or {}).get("ts"))
+            if when and when <= now:
                 self._began[log] = when
                 return when
-        return self._world.now().timestamp()
+        return now
 
     def _lines(self, log: PurePosixPath, start: int) -> Iterator[bytes]:
         return lines(pieces(self._world.reader, log, start))
@@ -107,7 +112,8 @@ class Logs:
                 )
             entry = world.reader.entry(shelf / name)
             return found, PutAway(shelf / name, size, entry.size if entry else 0)
-        found = rules.span(self._lines(log, head.size), head.size, now - keep)
+        lines_ = self._lines(log, head.size)
+        found = rules.span(lines_, head.size, now - keep, now)
         if found is None:
             return None
         wanted = shelf / rules.part_name(found.day, head.part, there)
