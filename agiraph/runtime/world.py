@@ -86,7 +86,7 @@ class World:
         suspects: agents that were at work each time the daemon died lately.
         released: is told which of these a person lets try again.
         tool_servers: starts the servers that `.mcp.json` names; None where nobody does.
-        attic: where old runs are put away; None where nobody does.
+        attic: where what grows old is put away; None where nobody does.
         bells: of the agents; whoever waits there hears of what holds for all.
         runs: places for the runs at work at once.
         stands: is told of each agent's new state.

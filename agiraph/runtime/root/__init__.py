@@ -1,1 +1,1 @@
-"""What goes for the whole tree: who is looked at and when, PAUSE, archives, notices."""
+"""What goes for the whole tree: who is looked at and when, PAUSE, notices."""
