@@ -91,7 +91,7 @@ def _ageing(file: Path) -> Script:
 
 def _is_at_work(daemon: Doomed) -> bool:
     """Until then its state is that of the old run, which has ended."""
-    return (daemon.home / "effects").exists()
+    return '"assistant"' in daemon.read(f"{AGENT}/conversation.jsonl")
 
 
 def _holds(daemon: Doomed) -> None:

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from tests.crash.scenario import Scenario
 
 KINDS = ("ENOSPC", "EIO", "EACCES", "EDQUOT", "EROFS", "EMFILE", "short")
-SCENARIOS = ("drop", "inbox", "tools", "publish", "question", "trigger")
+SCENARIOS = ("drop", "inbox", "tools", "publish", "question", "trigger", "ageing")
 LASTS = 2.0
 RESUMES = 10.0
 STARTS = 15  # the first calls are those of the start: see `early`

@@ -37,6 +37,7 @@ import itertools
 import json
 import os
 import runpy
+import shutil  # noqa: F401  it looks at import whether `os` can work by folders
 import signal
 import stat
 import sys

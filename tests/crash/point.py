@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import shutil
+import signal
 import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -128,6 +129,7 @@ def check_after(play: Play, home: Path, *, forget: bool) -> int:
     """
     daemon = play.daemon
     code = daemon.bury()
+    assert code in (0, -signal.SIGKILL), f"it ended by itself: {daemon.told()}"
     copy = daemon.snapshot("crashed")
     check_crashed(copy, play.server, home / "effects")
     check_whole(copy, home / "versions")

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import json
+import os
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
@@ -160,6 +162,29 @@ async def test_one_that_fails_is_tried_again_and_shown_and_stops_no_other(
             await a.until(lambda: failing(a) == [])
 
         assert carrier.ids("desktop") == ["m:one"]
+
+
+async def test_a_start_without_a_handle_left_goes_on_with_the_next(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real, left = os.open, [1]
+
+    def refuses(path: str, *args: int, **more: int | None) -> int:
+        if left[0] and path == str(tmp_path):
+            left[0] -= 1
+            raise OSError(errno.EMFILE, os.strerror(errno.EMFILE))
+        return real(path, *args, **more)
+
+    async with inside(tmp_path) as a:
+        carrier = Carrier()
+        await a.begin()
+        monkeypatch.setattr(os, "open", refuses)
+        async with sending(a, carrier):
+            await a.until(lambda: not left[0])
+            left[0] = 1  # nor the second time that it reads
+            await a.until(lambda: not left[0])
+            await tell(a, "one")
+            await a.until(lambda: carrier.ids() == ["m:one"])
 
 
 async def test_one_that_hangs_blocks_neither_the_loops_nor_the_others(

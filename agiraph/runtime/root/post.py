@@ -13,18 +13,18 @@ import hashlib
 import json
 from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from agiraph.core import notices
 from agiraph.core.limits import LOG_BYTES
 from agiraph.core.loglines import BadLine, records
-from agiraph.errors import AgiraphError, NotSent, NotThere
+from agiraph.errors import AgiraphError, NotSent, NotThere, TooManyOpen
 from agiraph.model.layout import MACHINE, ROOT, Home
 from agiraph.model.notice import Notice, NoticeKind
 from agiraph.ports import EntryKind
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
     from pathlib import PurePosixPath
 
     from agiraph.model.json import JsonObject
@@ -36,6 +36,9 @@ FAILING = MACHINE / "notify.json"
 KEPT = 256 * 1024  # bytes of an agent's record, before it is begun anew
 RECALLED = 500  # ids of notices that outlive the record they were told in
 QUIET_LOOK = 20.0
+PATIENCE = 1.0  # seconds between two tries to read
+
+Read = TypeVar("Read")
 
 
 @dataclass(slots=True)
@@ -80,8 +83,10 @@ class PostRoom:
         if notice.channel not in words:  # there is none of the kind that was asked for
             notice = replace(notice, channel="")
         keys = [key_of(each) for each in channels if each.carries(notice)]
-        known = self._recall(notice.agent)
-        if not keys or notice.id in known:
+        if not keys:
+            return
+        known = await self._recalled(notice.agent)
+        if notice.id in known:
             return
         known[notice.id] = None
         entry = {**asdict(notice), "kind": notice.kind.value}
@@ -92,16 +97,9 @@ class PostRoom:
             tray.wake.set()
 
     def settings_changed(self) -> None:
-        """Channels have come or gone; what waits for one that is gone is dropped.
-
-        The first time what an earlier daemon kept and did not send waits again.
-        """
+        """Channels have come or gone; what waits for one that is gone is dropped."""
         self._furnish()
         self._changed.set()
-        if self._world.settings.notify:
-            for entry in self._world.reader.entries(ROOT):
-                if entry.kind is EntryKind.FOLDER and entry.name[0] not in "._":
-                    self._recall(entry.name)
 
     def _furnish(self) -> None:
         wanted = {key_of(each): each for each in self._world.settings.notify}
@@ -114,23 +112,45 @@ class PostRoom:
                 self._trays[key] = Tray(channel)
                 self._changed.set()
 
-    def _recall(self, agent: str) -> dict[str, None]:
-        if agent in self._known:
-            return self._known[agent]
-        known: dict[str, None] = {}
-        self._known[agent] = known
-        self._furnish()
-        for entry in self._read(agent):
-            self._take(agent, entry, known)
-        return known
+    async def _recall_all(self) -> None:
+        """What an earlier daemon kept and did not send waits again."""
+        for entry in await self._patiently(lambda: self._world.reader.entries(ROOT)):
+            if entry.kind is EntryKind.FOLDER and entry.name[0] not in "._":
+                await self._recalled(entry.name)
+
+    async def _recalled(self, agent: str) -> dict[str, None]:
+        """The ids of an agent's notices; its record is read when first asked for."""
+        if agent not in self._known:
+            entries = await self._patiently(lambda: self._read(agent))
+            if agent not in self._known:  # nor read while this one waited
+                known = self._known[agent] = {}
+                self._furnish()
+                for entry in entries:
+                    self._take(agent, entry, known)
+        return self._known[agent]
+
+    async def _patiently(self, read: Callable[[], Read]) -> Read:
+        """What is read, however long no handle is left: it must not count as empty."""
+        while True:
+            try:
+                return read()
+            except TooManyOpen:
+                await self._world.clock.sleep(PATIENCE)
 
     def _read(self, agent: str) -> list[JsonObject]:
+        """The entries of an agent's record.
+
+        Raises:
+            TooManyOpen: no handle was left.
+        """
         try:
             data = self._world.reader.read(_path(agent), limit=LOG_BYTES)
             self._sizes[agent] = len(data)
             return [record.found for record in records(data)]
         except NotThere:
             return []
+        except TooManyOpen:
+            raise
         except (AgiraphError, BadLine) as fault:
             self._world.remark(f"{_path(agent)} is not read: {fault}")
             return []
@@ -175,11 +195,14 @@ class PostRoom:
     async def run(self) -> None:
         """Serve every channel by itself, so that one that hangs holds up no other."""
         tasks: dict[str, asyncio.Task[None]] = {}
-        if self._world.reader.entry(FAILING) is not None:
+        found = await self._patiently(lambda: self._world.reader.entry(FAILING))
+        if found is not None:
             await self._write_failing("[]")  # of an earlier daemon
         async with asyncio.TaskGroup() as group:
             while True:
                 self._changed.clear()
+                if self._trays:
+                    await self._recall_all()
                 for key in [key for key in tasks if key not in self._trays]:
                     tasks.pop(key).cancel()
                 for key, tray in self._trays.items():
