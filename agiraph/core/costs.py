@@ -6,7 +6,7 @@ from collections import Counter
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, TypeAlias
 
-from agiraph.core.limits import dollars
+from agiraph.core.budget import dollars
 from agiraph.model.names import COORDINATOR
 from agiraph.model.usage import Usage
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from agiraph.core.limits import Allowed, Purse, Refused, allowance
+from agiraph.core.budget import Allowed, Purse, Refused, allowance
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

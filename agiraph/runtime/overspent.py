@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from agiraph.core import board
+from agiraph.core.budget import a_price, longer, more, purse_refuses
 from agiraph.core.costs import spent_on
-from agiraph.core.limits import GO_ON, a_price, longer, more, purse_refuses
+from agiraph.core.limits import GO_ON
 from agiraph.model.message import Question, QuestionKind
 from agiraph.model.names import AGIRAPH
 from agiraph.runtime import purses
@@ -15,7 +16,7 @@ from agiraph.runtime.people import questions
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from agiraph.core.limits import Refused
+    from agiraph.core.budget import Refused
     from agiraph.runtime.desk import Desk
 
 

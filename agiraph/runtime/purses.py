@@ -11,8 +11,8 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Final
 
 from agiraph.core import board
+from agiraph.core.budget import Purse, over_limits
 from agiraph.core.costs import Tally, distinct
-from agiraph.core.limits import Purse, over_limits
 from agiraph.errors import AgiraphError, Damaged
 from agiraph.model.agent import Mode
 from agiraph.model.layout import ARCHIVE, ROOT, SETTINGS, Home
@@ -23,7 +23,7 @@ from agiraph.runtime.spent import Spoilt, calls_to, latest
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from agiraph.core.limits import Refused
+    from agiraph.core.budget import Refused
     from agiraph.model.agent import Budget
     from agiraph.model.usage import ModelCall
     from agiraph.runtime.desk import Desk

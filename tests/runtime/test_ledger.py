@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from agiraph.core.limits import Allowed, Purse, Refused
+from agiraph.core.budget import Allowed, Purse, Refused
 from agiraph.model.agent import Budget
 from agiraph.model.usage import Price
 from agiraph.runtime.ledger import Ledger

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import TYPE_CHECKING, Protocol
 
-from agiraph.core.limits import BYTES_PER_TOKEN, RETRY_FIRST, RETRY_LAST, Refused
+from agiraph.core.budget import Refused
+from agiraph.core.limits import BYTES_PER_TOKEN, RETRY_FIRST, RETRY_LAST
 from agiraph.errors import Fault, ProviderFault
 from agiraph.model.conversation import Request, Stop
 from agiraph.model.event import EventType
@@ -18,7 +19,7 @@ from agiraph.runtime.loops.window import window_of
 if TYPE_CHECKING:
     from contextlib import AbstractAsyncContextManager
 
-    from agiraph.core.limits import Allowed
+    from agiraph.core.budget import Allowed
     from agiraph.model.conversation import Answer, Spoken, UserLine
     from agiraph.ports import ModelFacts
     from agiraph.runtime.conversation import Conversation

@@ -6,16 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agiraph.core.limits import (
-    BYTES_PER_TOKEN,
-    SMALLEST_ANSWER,
-    Allowed,
-    Purse,
-    Refused,
-    allowance,
-    dollars,
-    over_limits,
-)
+from agiraph.core.budget import Allowed, Purse, Refused, allowance, dollars, over_limits
+from agiraph.core.limits import BYTES_PER_TOKEN, SMALLEST_ANSWER
 from agiraph.model.agent import Budget, Limits
 from agiraph.model.usage import FREE, Price
 
