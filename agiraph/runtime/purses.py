@@ -6,13 +6,15 @@ for all above it.
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Final
 
 from agiraph.core import board
 from agiraph.core.budget import Purse, over_limits
 from agiraph.core.costs import Tally, distinct
+from agiraph.core.loglines import time_of
 from agiraph.errors import AgiraphError, Damaged
 from agiraph.model.agent import Mode
 from agiraph.model.layout import ARCHIVE, ROOT, SETTINGS, Home
@@ -30,6 +32,7 @@ if TYPE_CHECKING:
     from agiraph.runtime.world import World
 
 TREE = "tree"
+_ZONES: Final = 2 * 86_400.0  # seconds by which the same day may differ
 _MEND: Final = (
     "one whole JSON object that tells of a model call; mend the line, bring the file "
     "back from a copy, or take the line out: budgets then count without that call"
@@ -146,24 +149,30 @@ def recall(desk: Desk) -> None:
 
     Raises:
         Unreadable: as it says; nothing was filled.
-        Damaged: a line among those that count tells of no call; the others are filled,
-            so that the tree's day has them.
+        Damaged: a line or an archive among those that count cannot be read; the others
+            are filled, so that the tree's day has them.
     """
     at, ledger = accounts(desk), desk.world.ledger
     desk.tally = Tally()
     found: dict[str, list[ModelCall]] = {}
     spoilt: list[Spoilt] = []
-    for call, today in _calls_that_count(desk, at, spoilt):
-        desk.tally.add(call)
-        if today:
-            found.setdefault(at.of_day, []).append(call)
-        if call.run == at.run:
-            for key in _keys_of_run(desk, at, call.node, today=today):
-                found.setdefault(key, []).append(call)
+    broken: Damaged | None = None
+    try:
+        for call, today in _calls_that_count(desk, at, spoilt):
+            desk.tally.add(call)
+            if today:
+                found.setdefault(at.of_day, []).append(call)
+            if call.run == at.run:
+                for key in _keys_of_run(desk, at, call.node, today=today):
+                    found.setdefault(key, []).append(call)
+    except Damaged as fault:
+        broken = fault
     today_ = _own(desk, at, found.pop(at.of_day, []))
     ledger.recall_day(desk.agent, at.day, today_)
     for key, booked in found.items():
         ledger.refill(key, booked)
+    if broken is not None:
+        raise broken
     _refuse(desk, spoilt)
 
 
@@ -196,7 +205,7 @@ def _calls_that_count(
         spoilt: takes the lines that may have been such calls.
     """
     older = False  # whether a call that does not count was met, seen from the end
-    for piece in latest(desk.world.reader, desk.home.usage):
+    for piece in latest(desk.world.reader, desk.home.usage, _since(desk)):
         counting: list[tuple[ModelCall, bool]] = []
         for each in reversed(piece):
             if isinstance(each, Spoilt):
@@ -228,12 +237,22 @@ def _own(desk: Desk, at: Accounts, calls_: list[ModelCall]) -> list[ModelCall]:
 
 
 def _of_today(desk: Desk, at: Accounts, home: Home) -> Iterator[ModelCall]:
-    for piece in latest(desk.world.reader, home.usage):
-        told = [each for each in piece if not isinstance(each, Spoilt)]
-        found = [call for call in told if _day(desk, call.ts) == at.day]
-        if not found:
-            return
-        yield from found
+    """An agent's calls of today; what is damaged is left out, and counts for us."""
+    with suppress(Damaged):
+        for piece in latest(desk.world.reader, home.usage, _since(desk)):
+            told = [each for each in piece if not isinstance(each, Spoilt)]
+            found = [call for call in told if _day(desk, call.ts) == at.day]
+            if not found:
+                return
+            yield from found
+
+
+def _since(desk: Desk) -> str:
+    """The day before which no call was made that counts, in any time zone."""
+    first = desk.world.now().timestamp()
+    if desk.run is not None:
+        first = min(first, time_of(desk.run.opened))
+    return datetime.fromtimestamp(max(0.0, first - _ZONES), UTC).date().isoformat()
 
 
 def _day(desk: Desk, stamp: str) -> str:

@@ -11,7 +11,7 @@ from agiraph.core.codec.report import Problem
 from agiraph.core.limits import CRASHES
 from agiraph.errors import AgiraphError, Damaged
 from agiraph.model.event import EventType
-from agiraph.model.layout import error_file
+from agiraph.model.layout import error_file, put_away
 from agiraph.runtime import purses
 from agiraph.runtime.conversation import Conversation
 from agiraph.runtime.journal import Journal
@@ -125,7 +125,7 @@ class Quarantine:
         try:
             if path == home.journal:
                 Journal(world, home).load()
-            elif path == home.usage:
+            elif path == home.usage or path.parent == put_away(home.usage):
                 purses.check(self._desk)
             elif path.suffix == ".jsonl":
                 Conversation(world, path).load()

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from agiraph.core.codec import usage_from_line
 from agiraph.core.loghead import is_head
 from agiraph.core.loglines import NUL_BYTES, meaning
-from agiraph.errors import AgiraphError, NotThere, YourError
+from agiraph.errors import AgiraphError, Damaged, NotThere, Unreadable, YourError
 from agiraph.runtime.parts import archived, archives, head_at, older, pieces
 
 if TYPE_CHECKING:
@@ -21,6 +20,10 @@ if TYPE_CHECKING:
     from agiraph.ports import Reader
 
 _PIECE = 1024 * 1024
+_BRING_BACK: Final = (
+    "the whole archive; bring it back from a copy, or take it away: budgets then count "
+    "without what it held"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,13 +96,21 @@ def calls_to(
                 yield said, head.place(at)
 
 
-def latest(reader: Reader, path: PurePosixPath) -> Iterator[list[ModelCall | Spoilt]]:
+def latest(
+    reader: Reader, path: PurePosixPath, since: str = ""
+) -> Iterator[list[ModelCall | Spoilt]]:
     """The calls from the end of a `usage.jsonl` on, a piece of the file at a time.
 
     After the file itself come the archives, each in one piece.
 
+    Args:
+        reader: of the tree.
+        path: of the log.
+        since: a day; an archive of before is not opened.
+
     Raises:
         Unreadable: to take it for empty would let a budget begin anew.
+        Damaged: likewise, of an archive.
     """
     entry = reader.entry(path)
     size = entry.size if entry is not None else 0
@@ -115,8 +126,15 @@ def latest(reader: Reader, path: PurePosixPath) -> Iterator[list[ModelCall | Spo
         if found:
             yield found
     for archive in reversed(archives(reader, path)):
-        with suppress(NotThere):  # somebody deleted it: they said so
+        if archive.name < since:
+            return
+        try:
             yield list(_calls(archived(reader, archive)))
+        except NotThere:
+            continue  # somebody deleted it: they said so
+        except Unreadable as fault:
+            why = str(fault).removeprefix(f"{archive} is damaged: ")
+            raise Damaged(archive, 1, why, mend=_BRING_BACK) from fault
 
 
 def _judged(

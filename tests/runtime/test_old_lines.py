@@ -19,7 +19,7 @@ from agiraph.cli.read import Files
 from agiraph.cli.spending import CACHE, tallies
 from agiraph.cli.streams import Stream
 from agiraph.core.loghead import WHOLE
-from agiraph.errors import AgiraphError, Unreadable
+from agiraph.errors import AgiraphError, Damaged
 from agiraph.model.agent import Keep, TreeSettings
 from agiraph.model.names import COORDINATOR
 from agiraph.runtime import purses
@@ -444,7 +444,7 @@ async def test_of_a_damaged_archive_counts_what_can_be_read(tmp_path: Path) -> N
         told = digest_of(Files(str(tmp_path)), AGENT, start - timedelta(days=200))
         assert told.spent.total().calls == count
         assert len({i.path for i in told.told.happened}) > 1
-        with pytest.raises(Unreadable):
+        with pytest.raises(Damaged):
             list(latest(a.world.reader, log))
 
 
@@ -506,3 +506,67 @@ async def test_check_tells_where_the_accounts_are_not_all_there(tmp_path: Path) 
         assert missing.remark
         assert "holds 0; costs and budgets count what is there" in missing.words
         assert (missing.path, missing.line) == (f"{AGENT}/usage.jsonl", 1)
+
+
+async def long_ago(a: Inside) -> Path:
+    """A run that goes on, whose calls were all put away; the archive."""
+    a.model.says(COORDINATOR, node("n"), say("I wait."))
+    await a.begin(limits={"timeout": "9000h"})
+    await a.asked("n")
+    await a.until(lambda: a.desk.spend.turns == 2)
+    a.clock.ahead += 130 * DAY
+    await one_pass(a)
+    (name,) = packed(a, "usage")
+    return a.home / "_archive" / "usage" / name
+
+
+async def test_a_damaged_archive_that_counts_holds_its_agent_until_it_is_mended(
+    tmp_path: Path,
+) -> None:
+    async with inside(tmp_path) as a:
+        archive = await long_ago(a)
+        whole = archive.read_bytes()
+        archive.write_bytes(whole[:-4])
+        await a.restart()
+        assert f"_archive/usage/{archive.name}" in a.desk.broken
+        page = archive.with_name(f"{archive.name}.error.md")
+        assert "bring it back from a copy, or take it away" in page.read_text()
+        archive.write_bytes(b"no archive")
+        await a.look()
+        assert a.desk.broken
+        assert b"file.mended" not in (a.home / "events.jsonl").read_bytes()
+        archive.write_bytes(whole)
+        await a.look()
+        assert a.desk.broken == ""
+        assert a.desk.spend.turns == 2
+        assert not page.exists()
+
+
+async def test_a_damaged_archive_that_was_taken_away_holds_nobody(
+    tmp_path: Path,
+) -> None:
+    async with inside(tmp_path) as a:
+        archive = await long_ago(a)
+        archive.write_bytes(b"no archive")
+        await a.restart()
+        assert a.desk.broken
+        archive.unlink()
+        await a.look()
+        assert a.desk.broken == ""
+        assert a.desk.spend.turns == 0
+
+
+async def test_a_damaged_archive_of_before_the_run_holds_nobody(tmp_path: Path) -> None:
+    async with inside(tmp_path) as a:
+        await a_run(a, 1)
+        a.clock.ahead += 130 * DAY
+        await one_pass(a)
+        assert len(raw(a, "usage.jsonl")) == 1
+        (name,) = packed(a, "usage")
+        (a.home / "_archive" / "usage" / name).write_bytes(b"no archive")
+        a.goal("Another goal.", run=2)
+        await a.look()
+        await a.end()
+        (a.home / "usage.jsonl").touch()
+        await a.restart()
+        assert a.desk.broken == ""

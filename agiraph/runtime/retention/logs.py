@@ -1,9 +1,9 @@
 """The beginnings of an agent's logs become archives; the logs go on without them.
 
-First the archive is made, then the log is put in its own place without the lines that
-are in it, in one step, with a first line that names the archive. An archive that no
-such line names, or an earlier one, does not count yet: a kill in between leaves one,
-and the next pass finds that the log still begins with what it holds.
+First the archive is made. Then a file without the lines in it takes the log's place in
+one step; its first line names the archive. An archive that is newer than the one named
+does not count yet: a kill in between leaves one, and the next pass finds that the log
+still begins with what it holds.
 """
 
 from __future__ import annotations
