@@ -531,7 +531,7 @@ async def test_a_damaged_archive_that_counts_holds_its_agent_until_it_is_mended(
         assert f"_archive/usage/{archive.name}" in a.desk.broken
         page = archive.with_name(f"{archive.name}.error.md")
         assert "bring it back from a copy, or take it away" in page.read_text()
-        archive.write_bytes(b"no archive")
+        archive.write_bytes(whole[:-5])
         await a.look()
         assert a.desk.broken
         assert b"file.mended" not in (a.home / "events.jsonl").read_bytes()
