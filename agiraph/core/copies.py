@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from pathlib import PurePosixPath
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+
+_WORD: Final = "conflict"
 
 
 def copied(name: str, known: Iterable[str]) -> str:
@@ -17,10 +19,12 @@ def copied(name: str, known: Iterable[str]) -> str:
     ending (docs.syncthing.net, "Conflicting Changes"; help.dropbox.com, "Conflicted
     copy").
     """
+    if _WORD not in name.casefold():
+        return ""  # as nearly always, and every name of a folder is asked about
     for each in known:
         stem, ending = PurePosixPath(each).stem, PurePosixPath(each).suffix
         inner = name.removeprefix(stem)
-        if inner != name and name.endswith(ending) and "conflict" in inner.casefold():
+        if inner != name and name.endswith(ending) and _WORD in inner.casefold():
             return each
     return ""
 
