@@ -25,7 +25,8 @@ if TYPE_CHECKING:
     from tests.support.model_server import ModelServer
 
 TEMPORARY = re.compile(r"\..+\.agi-\d+-[0-9a-f]+\.tmp")
-# Logs and the outbox grow by whole lines; people write some files themselves.
+# Logs and the outbox grow by whole lines, outputs while a command runs; people write
+# some files themselves.
 NOT_OURS = re.compile(
     r"\.jsonl$|/_outbox\.md$|^agiraph\.yaml$"
     rf"|^{AGENT}/(GOAL\.md|triggers\.yaml|_inbox\.md|_inbox/|runs/\.?{OLD_RUN})"
