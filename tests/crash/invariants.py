@@ -28,7 +28,7 @@ TEMPORARY = re.compile(r"\..+\.agi-\d+-[0-9a-f]+\.tmp")
 # Logs and the outbox grow by whole lines, outputs while a command runs; people write
 # some files themselves.
 NOT_OURS = re.compile(
-    r"\.jsonl$|/_outbox\.md$|^agiraph\.yaml$"
+    r"\.jsonl$|/_outbox\.md$|/outputs/|^agiraph\.yaml$"
     rf"|^{AGENT}/(GOAL\.md|triggers\.yaml|_inbox\.md|_inbox/|runs/\.?{OLD_RUN})"
 )
 CUT_OFF = ("outcome is unknown", "Cut off:", "their outcome is unknown")
