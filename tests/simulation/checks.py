@@ -152,7 +152,7 @@ def why_not_at_rest(sim: Simulation, *, thorough: bool = True) -> str:
     why: list[str] = []
     for agent in sim.agents:
         home = Home(agent)
-        runs = sorted(getattr(sim.tree.find(home.runs), "inner", {}))
+        runs = _opened(sim, home)
         if not runs and sim.tree.find(home.stop) is not None:
             continue
         if not runs:
@@ -178,6 +178,12 @@ def why_not_at_rest(sim: Simulation, *, thorough: bool = True) -> str:
         dropped = getattr(sim.tree.find(home.dropbox), "inner", {})
         why += [f"_inbox/{n} is not taken" for n in dropped if not n.startswith(".")]
     return "; ".join(why)
+
+
+def _opened(sim: Simulation, home: Home) -> list[str]:
+    """The runs on record; what a power cut left of one that was being opened is none."""
+    names = sorted(getattr(sim.tree.find(home.runs), "inner", {}))
+    return [name for name in names if sim.tree.find(home.run(name).record) is not None]
 
 
 def _not_delivered(sim: Simulation, agent: str) -> list[str]:
