@@ -181,7 +181,7 @@ def why_not_at_rest(sim: Simulation, *, thorough: bool = True) -> str:
 
 
 def _opened(sim: Simulation, home: Home) -> list[str]:
-    """The runs on record; what a power cut left of one that was being opened is none."""
+    """The runs on record; what a power cut left of one that was begun is none."""
     names = sorted(getattr(sim.tree.find(home.runs), "inner", {}))
     return [name for name in names if sim.tree.find(home.run(name).record) is not None]
 
