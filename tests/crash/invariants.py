@@ -26,10 +26,9 @@ if TYPE_CHECKING:
 
 TEMPORARY = re.compile(r"\..+\.agi-\d+-[0-9a-f]+\.tmp")
 # Logs and the outbox grow by whole lines, outputs while a command runs; people write
-# some files themselves.
+# some files meanwhile.
 NOT_OURS = re.compile(
-    r"\.jsonl$|/_outbox\.md$|/outputs/|^agiraph\.yaml$"
-    rf"|^{AGENT}/(GOAL\.md|triggers\.yaml|_inbox\.md|_inbox/|runs/\.?{OLD_RUN})"
+    rf"\.jsonl$|/_outbox\.md$|/outputs/|^{AGENT}/(GOAL\.md|_inbox\.md|_inbox/)"
 )
 CUT_OFF = ("outcome is unknown", "Cut off:", "their outcome is unknown")
 _MARKED = ("_status.md", "_spec.md", "GOAL.md")
@@ -81,17 +80,20 @@ def check_crashed(copy: Path, server: ModelServer, effects: Path) -> None:
         assert goal.exists(), "a run was opened before its goal was on record"
 
 
-def check_whole(copy: Path, versions: Path) -> None:
+def check_whole(scenario: Scenario, copy: Path, versions: Path) -> None:
     """Every visible file is a version that its writer had finished.
 
     Args:
+        scenario: whose files were there before.
         copy: the tree as the crash left it.
         versions: the hashes of all files that were given a name, one a line; not there
             where strace did the killing.
     """
     if not versions.exists():
         return
-    finished = frozenset(versions.read_text().split())
+    before = (*scenario.people.values(), *scenario.grown.values())
+    finished = {hashlib.sha256(text.encode()).hexdigest() for text in before}
+    finished |= frozenset(versions.read_text().split())
     for path in _files(copy):
         where = str(path.relative_to(copy))
         if TEMPORARY.fullmatch(path.name) or NOT_OURS.search(where):

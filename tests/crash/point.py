@@ -132,7 +132,7 @@ def check_after(play: Play, home: Path, *, forget: bool) -> int:
     assert code in (0, -signal.SIGKILL), f"it ended by itself: {daemon.told()}"
     copy = daemon.snapshot("crashed")
     check_crashed(copy, play.server, home / "effects")
-    check_whole(copy, home / "versions")
+    check_whole(play.scenario, copy, home / "versions")
     if forget:
         shutil.rmtree(daemon.root / ".agiraph", ignore_errors=True)
     daemon.start()
