@@ -110,6 +110,15 @@ def daemon(home: Path, server: Light) -> Daemon:
     return made
 
 
+@contextmanager
+def ended(started: Daemon) -> Iterator[Daemon]:
+    """A daemon that is started and stopped in between; none is left, whatever fails."""
+    try:
+        yield started
+    finally:
+        started.kill()
+
+
 def drop(where: Daemon, agent: str, model: str, words: str, **settings: str) -> float:
     """Drop a GOAL.md with its inputs; the time at which it was changed last."""
     where.write(f"{agent}/inputs/lines.txt", LINES)

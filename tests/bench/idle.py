@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from tests.bench import status
 from tests.bench.gauge import Figure, cpu_of, memory_of, watches_of
-from tests.bench.house import daemon, drop, folder, light, until
+from tests.bench.house import daemon, drop, ended, folder, light, until
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -28,8 +28,11 @@ CACHE = ".agiraph/at_rest.json"
 def measure(plan: Plan) -> list[Figure]:
     """Let one agent really finish, copy it, and start a daemon on all of them."""
     found: list[Figure] = []
-    with light() as server, folder(plan) as home:
-        at_work = daemon(home, server)
+    with (
+        light() as server,
+        folder(plan) as home,
+        ended(daemon(home, server)) as at_work,
+    ):
         with at_work:
             _finish(at_work)
         found.append(status.bare(at_work))
