@@ -175,13 +175,7 @@ async def test_a_run_that_is_older_than_the_log_keeps_its_account(
     tmp_path: Path,
 ) -> None:
     async with inside(tmp_path) as a:
-        a.model.says(COORDINATOR, node("n"), say("I wait."))
-        await a.begin(limits={"timeout": "9000h"})
-        await a.asked("n")
-        await a.until(lambda: a.desk.spend.turns == 2)
-        a.clock.ahead += 130 * DAY
-        await one_pass(a)
-        assert packed(a, "usage")
+        await long_ago(a)
         assert len(raw(a, "usage.jsonl")) == 1
         await a.restart()
         assert a.desk.spend.turns == 2
